@@ -83,10 +83,13 @@ package final class UnfairAsyncMutex: Sendable {
 
   /// Waits until no task holds the mutex or waits for its release. Tasks that have been woken and
   /// have not run do not count.
-  package nonisolated(nonsending) func waitUntilIdle() async {
+  @discardableResult package nonisolated(nonsending) func waitUntilIdle() async -> Bool {
+    var hasWaited = false
     while state.load(ordering: .acquiring) & Self.held != 0 {
       await wait { $0.idle.append($1) }
+      hasWaited = true
     }
+    return hasWaited
   }
 
   private nonisolated(nonsending) func wait(

@@ -169,10 +169,9 @@ public struct OperationGraph<Success: Sendable>: ComposableOperation {
     // This check keeps the hop off the caller's actor, which a plain forwarding call would lose.
     if Task.isCancelled { throw CancellationError() }
     let runState = GraphRunState(
-      plan, limit: width.limit, stopsAtFailure: mode == .cancelRemaining,
-      isObserved: context.scope?.isObserved == true)
+      plan, limit: width.limit, goal: mode.goal, isObserved: context.scope?.isObserved == true)
     if runState.isObserved { context.expectChildren(plan.count) }
-    await GraphRun(runState, limit: width.limit, in: context.oneDeeper).run()
+    await runState.run(in: context.oneDeeper)
     guard runState.isComplete else { throw OperationGraphError(runState) }
     return HeldResult(read(runState), cleanup: runState.cleanupOfOutputs())
   }

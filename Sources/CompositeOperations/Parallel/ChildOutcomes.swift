@@ -58,7 +58,7 @@ struct ListEvidence<Value: Sendable>: ChildOutcomes {
   private let makeName: @Sendable (Int) -> String
 
   init(
-    _ outcomes: [Outcome<Value>], on runState: ParallelRunState,
+    _ outcomes: [Outcome<Value>], on runState: ListRunState,
     name: @escaping @Sendable (Int) -> String
   ) {
     typedOutcomes = outcomes
@@ -114,14 +114,14 @@ extension ListRun {
 extension ParallelOperationError {
   /// Creates the error of a run over a list.
   @usableFromInline init<Value: Sendable>(
-    outcomes: [Outcome<Value>], on runState: ParallelRunState,
+    outcomes: [Outcome<Value>], on runState: ListRunState,
     name: @escaping @Sendable (Int) -> String
   ) {
     self.init(evidence: ListEvidence(outcomes, on: runState, name: name))
   }
 }
 
-extension ParallelRunState {
+extension ListRunState {
   /// Discards the values and errors of all children; nil if there is nothing to discard.
   @usableFromInline var cleanupOfAll: Cleanup? {
     cleanup(ofAll: cleanups, and: Array(errors.values))

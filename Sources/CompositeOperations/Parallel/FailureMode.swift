@@ -12,7 +12,7 @@ public enum FailureMode: Sendable {
   /// Every child runs, however the others end.
   case runAll
 
-  @usableFromInline var goal: ParallelRunState.Goal {
+  @usableFromInline var goal: ScheduledRun.Goal {
     switch self {
     case .cancelRemaining: .everyResult
     case .runAll: .everyEnd

@@ -1,14 +1,26 @@
 internal import Synchronization
 internal import SystemSupport
 
-/// The number of extra workers in the process, in addition to the callers' own workers. It is
-/// less than the number of processors, so that nested composites do not oversubscribe them.
+/// The number of extra workers of lists in the process, in addition to the callers' own workers. It
+/// is less than the number of processors, so that nested composites do not oversubscribe them.
 ///
 /// The count is a hint. No outcome and no order of results depends on it: a run that gets no extra
 /// worker has a ``StandbyWorker``.
 enum ExtraWorkers {
   /// The duration in nanoseconds above which operations justify waking another processor.
   static let worthwhile: Int64 = 5_000
+
+  /// The duration in nanoseconds above which many operations justify that: those that have taken
+  /// the time ``long`` together. Shorter ones take most of their time to be distributed.
+  private static let worthwhileForMany: Int64 = 500
+  private static let long: Int64 = 500_000
+
+  /// - Parameters:
+  ///   - nanoseconds: The duration of each child.
+  ///   - slice: The time slice in which the children have run.
+  static func areWorthwhile(forChildrenOf nanoseconds: Int64, in slice: TimeSlice) -> Bool {
+    nanoseconds > worthwhile || nanoseconds > worthwhileForMany && slice.hasLasted(long)
+  }
 
   private static let places = Places(Processors.count - 1)
 
@@ -34,9 +46,6 @@ enum ExtraWorkers {
   }()
 
   private nonisolated(unsafe) let entry: UnsafeMutablePointer<Atomic<Int>>
-
-  /// The hint for operations that never get an extra worker.
-  static var unknown: WorkHint { WorkHint(for: Never.self) }
 
   init(for type: Any.Type) {
     let address = UInt(bitPattern: ObjectIdentifier(type))

@@ -54,23 +54,48 @@ struct Lane: ~Copyable {
 /// children first suspends, the puller can return the thread by ending. After that it has a thread
 /// of its own, and other tasks can rely on it to continue.
 struct PullerStack: ~Copyable, Sendable {
+  private static var turnHasEnded: UInt64 { .max }
+
   private let begun = Atomic<UInt64>(0)
   private let onStack = Atomic<UInt64>(0)
 
   /// Registers a new puller.
   ///
-  /// - Returns: Its number, for ``holds(_:)``.
+  /// - Returns: Its number.
   func pullerBegins() -> UInt64 {
-    let number = begun.wrappingAdd(1, ordering: .relaxed).newValue
+    let number = newNumber()
     onStack.store(number, ordering: .relaxed)
     return number
   }
 
+  private func newNumber() -> UInt64 { begun.wrappingAdd(1, ordering: .relaxed).newValue }
+
+  /// Gives the puller on the stack another number, which shows that its children end.
+  ///
+  /// - Returns: The new number; nil if the puller is not on the stack any more.
+  func renumber(_ puller: UInt64) -> UInt64? {
+    let number = newNumber()
+    return replace(puller, with: number) ? number : nil
+  }
+
+  /// Records that the puller on the stack ends because others must run.
+  ///
+  /// - Returns: Whether the puller is on the stack.
+  func endTurn(of puller: UInt64) -> Bool { replace(puller, with: Self.turnHasEnded) }
+
+  private func replace(_ puller: UInt64, with number: UInt64) -> Bool {
+    onStack.compareExchange(expected: puller, desired: number, ordering: .relaxed).exchanged
+  }
+
   /// Records that the task that started the puller has its thread back.
-  func pullerReturned() { onStack.store(0, ordering: .relaxed) }
+  ///
+  /// - Returns: Whether the puller has ended because others must run.
+  func pullerReturned() -> Bool {
+    let hasTurnEnded = onStack.load(ordering: .relaxed) == Self.turnHasEnded
+    onStack.store(0, ordering: .relaxed)
+    return hasTurnEnded
+  }
 
   /// The number of the puller that is on the stack; 0 if none is.
   var current: UInt64 { onStack.load(ordering: .relaxed) }
-
-  func holds(_ puller: UInt64) -> Bool { onStack.load(ordering: .relaxed) == puller }
 }

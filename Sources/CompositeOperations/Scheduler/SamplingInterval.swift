@@ -10,12 +10,18 @@ struct TimeSlice: Sendable {
 
   init(isReproducible: Bool) { began = isReproducible ? .max : MonotonicTime.now }
 
+  /// A slice that is never over.
+  static var endless: TimeSlice { TimeSlice(isReproducible: true) }
+
   /// The start in nanoseconds of ``MonotonicTime``; nil if nothing may depend on a clock.
   var start: Int64? { began == .max ? nil : began }
 
-  var isOver: Bool {
+  var isOver: Bool { hasLasted(Self.length) }
+
+  /// Whether it began more than some nanoseconds ago; false if nothing may depend on a clock.
+  func hasLasted(_ nanoseconds: Int64) -> Bool {
     guard let start else { return false }
-    return MonotonicTime.now - start > Self.length
+    return MonotonicTime.now - start > nanoseconds
   }
 }
 
@@ -31,10 +37,15 @@ struct SamplingInterval: Sendable {
   static let mixedStride: Int32 = 32
   private static let reproducibleStride: Int32 = 64
 
+  /// The duration of a child, in nanoseconds, that needs no second measurement.
+  private static let certain: Int64 = 50_000
+
   /// `Int64.max` if nothing may depend on a clock.
   private var lastLook: Int64
   private var stride: Int32
   private var untilLook: Int32
+  /// The nanoseconds per child of the last measurement; -1 if there was none.
+  private var lastEach: Int32 = -1
 
   /// - Parameter start: The start of the puller; nil if nothing may depend on a clock.
   init(from start: Int64?) {
@@ -45,23 +56,39 @@ struct SamplingInterval: Sendable {
 
   init(isReproducible: Bool) { self.init(from: isReproducible ? nil : MonotonicTime.now) }
 
+  /// Begins the current measurement again.
+  ///
+  /// - Parameter start: Now; nil if nothing may depend on a clock.
+  mutating func restart(from start: Int64?) {
+    lastLook = start ?? .max
+    untilLook = stride
+  }
+
   /// Counts a child, and returns whether to call ``look(longest:)`` after it.
   @inline(__always) mutating func isTimeToLook() -> Bool {
     untilLook -= 1
     return untilLook == 0
   }
 
-  /// Returns the mean nanoseconds per child since the last call; nil if no clock may be read.
+  /// Measures the duration of the children since the last call.
   ///
   /// - Parameter longest: The most children until the next call.
+  /// - Returns: The nanoseconds per child: the lesser of this measurement and the one before, unless
+  ///   this one is long beyond doubt, because a light child also takes long when its thread is
+  ///   interrupted. Nil if a first measurement must be confirmed, or if no clock may be read.
   mutating func look(longest: Int32 = SamplingInterval.longestStride) -> Int64? {
     defer { untilLook = stride }
     if lastLook == .max { return nil }
     let now = MonotonicTime.now
     let passed = now - lastLook
-    let each = passed / Int64(stride)
-    stride = passed < Self.unhurried ? min(stride * 4, longest) : 1
     lastLook = now
-    return each
+    let each = passed / Int64(stride)
+    let previous = Int64(lastEach)
+    lastEach = Int32(clamping: each)
+    let isLight = passed < Self.unhurried && each <= ExtraWorkers.worthwhile
+    stride = isLight ? min(stride * 4, longest) : 1
+    if each > Self.certain { return each }
+    if previous >= 0 { return min(each, previous) }
+    return each <= ExtraWorkers.worthwhile ? each : nil
   }
 }

@@ -6,7 +6,7 @@ internal import Synchronization
 /// child that computes would keep the following ones from beginning, and no other thread can create
 /// a child task of the run with its priority, task-local values and cancellation. So that task is
 /// created in advance. A puller starts it when its children take long, or the ``StallMonitor``
-/// starts it when a puller has kept its thread for a millisecond. Otherwise the worker that created
+/// starts it when a child has kept its thread for a millisecond. Otherwise the worker that created
 /// it ends it, without another thread.
 ///
 /// It is the executor of its task, because Swift passes a new task to its executor. Subclasses
@@ -35,7 +35,8 @@ internal import Synchronization
 
   // MARK: For subclasses
 
-  /// The number of the puller that has kept its thread since its start; 0 if there is none.
+  /// The number of the puller that has kept its thread since its start; 0 if there is none. It
+  /// changes while the children of the puller end.
   var pullerOnStack: UInt64 { preconditionFailure() }
 
   /// Whether there is work for another worker.
@@ -50,7 +51,7 @@ internal import Synchronization
   // MARK: Its task
 
   /// Creates the task. Call this once, and ``retire()`` later.
-  final func add(to group: inout SharedRun.Group) {
+  final func add(to group: inout ScheduledRun.Group) {
     group.addTask(executorPreference: self) { [self] in try await work() }
     StallMonitor.watch(self)
   }

@@ -20,45 +20,111 @@ extension SourceRun {
     case stop
   }
 
+  @safe struct PullerState {
+    // Not in the frame of the puller: with it, the frames of most children would not fit into the
+    // first kilobyte of the task's memory, and each child would take another kilobyte.
+    fileprivate nonisolated(unsafe) let begun: UnsafeMutablePointer<Begun>
+    /// The puller's own place for results, if they are consumed.
+    fileprivate var place: SlotBlocks.Place?
+  }
+
+  func pullerState() -> PullerState { unsafe PullerState(begun: .allocate(capacity: 1)) }
+
+  func end(_ state: inout PullerState) {
+    if let place = state.place { results.consumption?.leave(place) }
+    unsafe state.begun.deallocate()
+  }
+
+  static nonisolated(nonsending) func runChildren(
+    of puller: inout Puller<SourceRun>, in task: UnsafeCurrentTask,
+    by scheduler: Scheduler<SourceRun>
+  ) async throws {
+    let run = scheduler.source
+    let begun = unsafe puller.sourceState.begun
+    while unsafe await run.begin(&puller, as: task) {
+      let action: Action
+      if run.isObserved {
+        action = await unsafe run.attend(begun, in: scheduler.context)
+      } else {
+        unsafe begun.pointee.cleanup = try await unsafe begun.pointee.child.perform(
+          into: begun.pointee.place.slot, in: scheduler.context)
+        action = unsafe task.isCancelled ? run.lostLate(begun.pointee) : run.gained(begun)
+      }
+      if action == .consume {
+        await unsafe run.consume(&puller, as: task, by: scheduler)
+      } else {
+        run.ended(&puller, action, by: scheduler)
+      }
+    }
+  }
+
+  @inline(never) static func childThrew(
+    _ error: any Error, of puller: inout Puller<SourceRun>, in task: UnsafeCurrentTask,
+    by scheduler: Scheduler<SourceRun>
+  ) {
+    let run = scheduler.source
+    let action = unsafe run.lost(
+      puller.sourceState.begun.pointee, with: error, wasCancelled: task.isCancelled)
+    run.ended(&puller, action, by: scheduler)
+  }
+
+  /// Continues after a child whose result is not consumed by this puller.
+  private func ended(
+    _ puller: inout Puller<SourceRun>, _ action: Action, by scheduler: Scheduler<SourceRun>
+  ) {
+    unsafe puller.sourceState.begun.deinitialize(count: 1)
+    if action == .proceedInNewPlace { puller.sourceState.place = nil }
+    scheduler.childEnded(&puller, isToStop: action == .stop)
+  }
+
   // MARK: Taking children
 
   /// Takes the next child.
   ///
-  /// - Parameters:
-  ///   - place: Initialized with the child, if there is one.
-  ///   - own: The puller's own place for results, if they are consumed.
-  /// - Returns: Whether there is one; false if no child is left or needed.
-  @inline(__always) nonisolated(nonsending) func begin(
-    at place: UnsafeMutablePointer<Begun>, _ own: SlotBlocks.Place?, as task: UnsafeCurrentTask
-  ) async throws -> Bool {
-    if let isBegun = unsafe beginNow(at: place, own, as: task) { return isBegun }
-    return try await unsafe beginLater(at: place, own, as: task)
+  /// - Returns: Whether there is one. If not, the puller takes no more for now.
+  @inline(__always) private nonisolated(nonsending) func begin(
+    _ puller: inout Puller<SourceRun>, as task: UnsafeCurrentTask
+  ) async -> Bool {
+    guard puller.stage == .pulling else { return false }
+    if case .consumed(let consumption) = results, puller.sourceState.place == nil {
+      puller.sourceState.place = await consumption.takePlace()
+    }
+    let (begun, place) = unsafe (puller.sourceState.begun, puller.sourceState.place)
+    let isBegun: Bool
+    if let isBegunNow = unsafe beginNow(at: begun, place, as: task) {
+      isBegun = isBegunNow
+    } else {
+      isBegun = await unsafe beginLater(at: begun, place, as: task)
+      // The wait is not part of the duration of a child.
+      puller.hasWaited(isReproducible: Task.hasPreferredExecutor)
+    }
+    if !isBegun { puller.stage = goal == .everyResult && isStopped ? .stopping : .over }
+    return isBegun
   }
 
   // Not inlined, as other functions here: their temporaries would be in the frame of the puller.
   @inline(never) private func beginNow(
     at place: UnsafeMutablePointer<Begun>, _ own: SlotBlocks.Place?, as task: UnsafeCurrentTask
   ) -> Bool? {
-    source.takeNow(
+    children.takeNow(
       ifWanted: { unsafe isWanted(by: task) }, take: { unsafe begin($0, at: place, own) })
   }
 
   @inline(never) private nonisolated(nonsending) func beginLater(
     at place: UnsafeMutablePointer<Begun>, _ own: SlotBlocks.Place?, as task: UnsafeCurrentTask
-  ) async throws -> Bool {
+  ) async -> Bool {
     do {
-      return try await source.next(
+      return try await children.next(
         ifWanted: { unsafe isWanted(by: task) }, take: { unsafe begin($0, at: place, own) })
     } catch {
       // The task was cancelled, from outside or by a sibling, and the source only reacted to that.
       if unsafe task.isCancelled {
-        record.withLock { $0.isCutShort = true }
-        return false
+        isCutShort.store(true, ordering: .relaxed)
+      } else {
+        sourceError.withLock { $0 = error }
+        if goal == .everyResult { stop() }
       }
-      record.withLock { $0.sourceError = error }
-      if goal == .everyEnd { return false }
-      stop()
-      throw Stop()
+      return false
     }
   }
 
@@ -100,10 +166,9 @@ extension SourceRun {
     guard let consumption = results.consumption else {
       unsafe place.pointee.place.note(.result)
       if let cleanup = unsafe place.pointee.cleanup {
-        let index = unsafe place.pointee.index
-        record.withLock { $0.cleanups[index] = cleanup }
+        hold(cleanup, for: unsafe place.pointee.index)
       }
-      source.childEnded?()
+      children.childEnded?()
       return .proceed
     }
     return unsafe consumption.add(place.pointee) ? .consume : .proceedInNewPlace
@@ -123,58 +188,47 @@ extension SourceRun {
   private func lost(_ begun: Begun, in state: ChildState, _ error: (any Error)? = nil) -> Action {
     begun.place.note(state)
     if state.hasValue { results.consumption?.drop(begun.place.slot) }
-    let loss = Loss(
-      index: begun.index, name: begun.child.operationName, state: state, error: error)
-    record.withLock { $0.losses.append(loss) }
-    source.childEnded?()
-    guard goal == .everyResult else { return .proceed }
-    stop()
-    return .stop
+    recordLoss(
+      Loss(index: begun.index, state: state, error: error, name: begun.child.operationName))
+    children.childEnded?()
+    return stopsAfter(begun.index, in: state) ? .stop : .proceed
   }
 }
 
 // MARK: - Consuming results
 
 extension SourceRun {
-  /// Waits for a place for the results of a puller; nil if results are kept, each in its own place.
-  @inline(never) nonisolated(nonsending) func ownPlace() async -> SlotBlocks.Place? {
-    guard let consumption = results.consumption else { return nil }
-    return await consumption.takePlace()
-  }
-
-  @inline(never) func leave(_ place: SlotBlocks.Place?) {
-    if let place { results.consumption?.leave(place) }
-  }
-
   /// Consumes the result of a puller, and then those that other pullers have left to it.
   ///
-  /// - Parameters:
-  ///   - place: The child with the result. Uninitialized after that.
-  ///   - own: The puller's own place. It is free as soon as the puller's result has been consumed. If
-  ///     there is another result, the puller frees it and gets the place of that result.
-  /// - Returns: What the puller does next.
-  @inline(never) nonisolated(nonsending) func consume(
-    at place: UnsafeMutablePointer<Begun>, _ own: inout SlotBlocks.Place?,
-    _ slice: inout TimeSlice, _ pace: inout SamplingInterval, as task: UnsafeCurrentTask
-  ) async -> Action {
+  /// The puller's own place is free as soon as its result has been consumed. If there is another
+  /// result, the puller frees it and gets the place of that result.
+  @inline(never) private nonisolated(nonsending) func consume(
+    _ puller: inout Puller<SourceRun>, as task: UnsafeCurrentTask,
+    by scheduler: Scheduler<SourceRun>
+  ) async {
     guard let consumption = results.consumption else {
       preconditionFailure("the results are kept")
     }
-    var action = await unsafe consume(at: place, by: consumption, as: task)
-    while unsafe consumption.next(at: place) {
-      leave(own)
-      own = unsafe place.pointee.place
+    let begun = unsafe puller.sourceState.begun
+    var isToStop = await unsafe consume(at: begun, by: consumption, as: task) == .stop
+    scheduler.childEnded(&puller, isToStop: isToStop)
+    while unsafe consumption.next(at: begun) {
+      if let place = puller.sourceState.place { consumption.leave(place) }
+      puller.sourceState.place = unsafe begun.pointee.place
+      // The puller cannot end before it has consumed the results that were left to it.
+      if puller.stage == .yielding || puller.stage == .over {
+        await scheduler.letOthersRun(&puller)
+      }
       let next =
         if unsafe task.isCancelled, !isStopped, !isCancelled {
           // The consumer has cancelled its own task. That does not concern the other results.
-          await consumeElsewhere(unsafe place.move(), by: consumption)
+          await consumeElsewhere(unsafe begun.move(), by: consumption)
         } else {
-          await unsafe consume(at: place, by: consumption, as: task)
+          await unsafe consume(at: begun, by: consumption, as: task)
         }
-      if next == .stop { action = .stop }
-      if pace.isTimeToLook() { await lookAround(&slice, &pace) }
+      if next == .stop { isToStop = true }
+      scheduler.childEnded(&puller, isToStop: isToStop)
     }
-    return action
   }
 
   @inline(__always) private nonisolated(nonsending) func consume(
@@ -184,7 +238,7 @@ extension SourceRun {
     if unsafe !isWanted(by: task) { return unsafe lostLate(place.pointee) }
     do {
       try await unsafe consumption.consume(place.pointee.place.slot)
-      source.childEnded?()
+      children.childEnded?()
       return .proceed
     } catch {
       return unsafe lost(place.pointee, with: error, wasCancelled: task.isCancelled)

@@ -1,8 +1,6 @@
-/// The nodes of a graph that failed or cancelled themselves, and the nodes that could not begin
-/// because of them.
+/// The nodes of a graph that failed, and the nodes that could not begin because of others.
 struct GraphFailures: Sendable {
-  /// The nodes that failed or cancelled themselves, in the order of time.
-  private(set) var nodes: [Int] = []
+  /// The errors of the nodes that failed.
   private(set) var errors: [Int: any Error] = [:]
   /// The names of the operations that failed.
   private(set) var names: [Int: String] = [:]
@@ -10,13 +8,7 @@ struct GraphFailures: Sendable {
   /// one.
   private var blame: [Int: Int] = [:]
 
-  /// Records a node that ended without a result.
-  ///
-  /// - Parameter error: The error of the node; nil if it cancelled itself.
-  mutating func lost(_ node: Int, _ error: (any Error)?) {
-    nodes.append(node)
-    errors[node] = error
-  }
+  mutating func failed(_ node: Int, with error: any Error) { errors[node] = error }
 
   mutating func called(_ node: Int, _ name: String) { names[node] = name }
 

@@ -2,42 +2,38 @@ internal import Synchronization
 
 /// The shared state of the pullers of one graph run: the results, how every node ended, and which
 /// nodes are ready.
-@safe @usableFromInline final class GraphRunState: SharedRun, @unchecked Sendable {
+@safe @usableFromInline final class GraphRunState: ScheduledRun, WorkSource, @unchecked Sendable {
   let plan: GraphPlan
   let queue: GraphQueue
   /// Whether the run has observers. The bodies of the nodes then record how they ended.
   @usableFromInline let isObserved: Bool
-  private let stopsAtFailure: Bool
   private let unfinished: Atomic<Int>
   /// Whether a node ended without a result. Set before the node counts down its dependents.
   private let hasLosses = Atomic(false)
   private let failures = Lock(GraphFailures())
-  private let held = Lock<[Int: Cleanup]>([:])
 
   // Raw memory, so that running a node retains nothing. Only the task that runs a node writes the
-  // slot and the state of the node, before it counts down the dependents. A dependent reads them
+  // slot of the node, before it counts down the dependents. A dependent reads it
   // when its count is zero, and other tasks when the group of all tasks has ended. Counts are
   // atomic.
   @usableFromInline nonisolated(unsafe) let slots: UnsafeMutableRawPointer
-  private nonisolated(unsafe) let states: UnsafeMutablePointer<ChildState>
   private nonisolated(unsafe) let waitsFor: UnsafeMutablePointer<Atomic<Int32>>
 
-  init(_ plan: GraphPlan, limit: Int, stopsAtFailure: Bool, isObserved: Bool) {
+  init(_ plan: GraphPlan, limit: Int, goal: Goal, isObserved: Bool) {
     self.plan = plan
-    self.stopsAtFailure = stopsAtFailure
     self.isObserved = isObserved
     let count = plan.count
     unfinished = Atomic(count)
     unsafe slots = .allocate(byteCount: plan.size, alignment: plan.alignment)
-    unsafe states = .allocate(capacity: count)
-    unsafe states.initialize(repeating: .notBegun, count: count)
     unsafe waitsFor = .allocate(capacity: count)
-    queue = GraphQueue(count: count, limit: limit)
+    queue = GraphQueue(count: count)
     for node in 0..<count {
       let needed = plan.inputs(of: node).count
       unsafe (waitsFor + node).initialize(to: Atomic(Int32(needed)))
       if needed == 0 { queue.add(node) }
     }
+    // Nodes in a chain are never in flight at the same time.
+    super.init(count: count, limit: plan.isChain ? 1 : limit, goal: goal)
   }
 
   deinit {
@@ -45,7 +41,6 @@ internal import Synchronization
       plan.nodes[node].work.drop(slot(of: node))
     }
     unsafe slots.deallocate()
-    unsafe states.deallocate()
     unsafe waitsFor.deallocate()
   }
 
@@ -53,8 +48,6 @@ internal import Synchronization
 
   /// The slot for a result, by its offset in bytes.
   @inlinable func slot(at offset: Int) -> ResultSlot { unsafe ResultSlot(at: slots + offset) }
-
-  func state(of node: Int) -> ChildState { unsafe states[node] }
 
   /// Returns how a node ended. For a node that could not begin, this is how the node that prevented
   /// it ended.
@@ -91,67 +84,55 @@ internal import Synchronization
 
   // MARK: Ends of nodes
 
-  func endedInResult(_ node: Int, cleanup: Cleanup?) {
-    unsafe states[node] = .result
-    if let cleanup { held.withLock { $0[node] = cleanup } }
-  }
-
   /// Records the name of the operation of a node that fails, for the error.
   @usableFromInline func failed(_ node: Int, as name: String) {
     failures.withLock { $0.called(node, name) }
   }
 
-  func endedLate(_ node: Int, cleanup: Cleanup?) {
-    cleanup?()
-    lost(node, in: .lateResult)
-  }
-
-  func ended(_ node: Int, with error: any Error, wasCancelled: Bool) {
-    let state = ChildState(endedBy: error, wasCancelled: wasCancelled)
-    lost(node, in: state, state == .error ? error : nil)
-  }
-
   /// Records how an observed node ended.
-  @usableFromInline func ended(_ node: Int, in completion: Completion<Void>) {
-    let state = ChildState(of: completion)
-    if state == .result {
-      endedInResult(node, cleanup: completion.cleanup)
-    } else {
-      lost(node, in: state, completion.error)
-    }
-  }
-
-  private func lost(_ node: Int, in state: ChildState, _ error: (any Error)? = nil) {
-    unsafe states[node] = state
-    hasLosses.store(true, ordering: .relaxed)
-    guard state.isOwnLoss else { return }
-    failures.withLock { $0.lost(node, error) }
-  }
-
-  /// Stops the run if a node has failed or cancelled itself, and the graph does not tolerate that.
   ///
-  /// - Returns: Whether it has stopped the run. The caller then throws, to cancel its group.
-  func stop(behind node: Int) -> Bool {
-    guard hasLosses.load(ordering: .relaxed), state(of: node).isOwnLoss else { return false }
-    guard stopsAtFailure, !plan.isTolerated(node) else { return false }
+  /// - Returns: Whether the run must stop.
+  @discardableResult @usableFromInline func ended(
+    _ node: Int, in completion: Completion<Void>
+  ) -> Bool {
+    let state = ChildState(of: completion)
+    if state != .result { return ended(node, in: state, error: completion.error) }
+    endedInResult(node, cleanup: completion.cleanup)
+    return false
+  }
+
+  override func recordLoss(_ loss: Loss) {
+    super.recordLoss(loss)
+    if let error = loss.error { failures.withLock { $0.failed(loss.index, with: error) } }
+  }
+
+  override func stopsAfter(_ node: Int, in state: ChildState) -> Bool {
+    hasLosses.store(true, ordering: .relaxed)
+    guard isStopping(state, of: node) else { return false }
     cancel()
     stop()
     return true
   }
 
+  /// Whether a node has failed or cancelled itself, and the graph does not tolerate that.
+  func isStopping(_ state: ChildState, of node: Int) -> Bool {
+    goal == .everyResult && state.isOwnLoss && !plan.isTolerated(node)
+  }
+
   /// Releases the dependents of a node that has ended.
   ///
   /// - Parameter finished: Incremented by the number of ended nodes, for ``finished(_:)``.
-  /// - Returns: A dependent that has become ready, which the caller runs. The others are queued.
-  func release(behind node: Int, finished: inout Int) -> Int? {
-    var first: Int?
+  /// - Returns: A dependent that has become ready, which the caller runs; -1 if there is none. The
+  ///   others are queued.
+  func release(behind node: Int, finished: inout Int) -> Int {
+    var first = -1
     var hasOthers = false
     finished += 1
     plan.forEachNeeding(node) { needing in
       guard countDown(needing) else { return }
       if !hasInputs(needing) {
         releaseWithout(needing, &finished)
-      } else if first == nil {
+      } else if first < 0 {
         first = needing
       } else {
         queue.add(needing)
@@ -166,7 +147,7 @@ internal import Synchronization
   private func releaseWithout(_ node: Int, _ finished: inout Int) {
     var lost = [node]
     while let node = lost.popLast() {
-      unsafe states[node] = .withoutInput
+      note(.withoutInput, of: node)
       let missing = plan.inputs(of: node).filter { input in
         !input.asksForOutcome && state(of: input.node) != .result
       }
@@ -237,10 +218,4 @@ internal import Synchronization
     }
     return isTaken
   }
-
-  /// The nodes that failed or cancelled themselves, in the order of time.
-  var causes: [Int] { failures.withLock { $0.nodes } }
-
-  /// The closures that discard results, by node, for results that no caller receives.
-  var cleanups: [Int: Cleanup] { held.withLock { $0 } }
 }

@@ -111,11 +111,8 @@ internal import Synchronization
 
   /// Waits until no task is creating a child or waiting for one.
   ///
-  /// - Returns: Whether there may be more children.
-  nonisolated(nonsending) func isReady() async -> Bool {
-    await mutex.waitUntilIdle()
-    return !isExhausted
-  }
+  /// - Returns: Whether it has waited.
+  nonisolated(nonsending) func waitUntilIdle() async -> Bool { await mutex.waitUntilIdle() }
 }
 
 /// The iterator of a source.

@@ -1,13 +1,13 @@
 /// One run over a list of children with results of one type: the memory for the results, and the
 /// runState that records which of them exist.
 @safe @usableFromInline struct ListRun<Value: Sendable>: ~Copyable {
-  @usableFromInline let runState: ParallelRunState
+  @usableFromInline let runState: ListRunState
   // A slot holds a value if and only if the runState says so of its child. `results` and `outcomes`
   // consume the run, so values are moved out once.
   @usableFromInline let slots: UnsafeMutablePointer<Value>
 
-  @inlinable init(count: Int, limit: Int, goal: ParallelRunState.Goal) {
-    runState = ParallelRunState(count: count, limit: limit, goal: goal)
+  @inlinable init(count: Int, limit: Int, goal: ScheduledRun.Goal) {
+    runState = ListRunState(count: count, limit: limit, goal: goal)
     unsafe slots = .allocate(capacity: count)
   }
 
@@ -64,14 +64,14 @@ extension ContiguousArray {
 /// One run over children with results of any types: a slot for each, and the runState that records
 /// which slots are filled.
 @safe struct PackRun: ~Copyable {
-  let runState: ParallelRunState
+  let runState: ListRunState
   let children: ContiguousArray<any ComposableOperation>
   // Memory for one value of each child's type. A slot holds a value if and only if the runState says
   // so. `take` moves it out; its callers call it once per slot.
   private let slots: ContiguousArray<ResultSlot>
 
   init<each Child: ComposableOperation>(
-    _ child: repeat each Child, limit: Int, goal: ParallelRunState.Goal
+    _ child: repeat each Child, limit: Int, goal: ScheduledRun.Goal
   ) {
     var children: ContiguousArray<any ComposableOperation> = []
     var slots: ContiguousArray<ResultSlot> = []
@@ -82,7 +82,7 @@ extension ContiguousArray {
     repeat append(each child)
     self.children = children
     self.slots = slots
-    runState = ParallelRunState(count: children.count, limit: limit, goal: goal)
+    runState = ListRunState(count: children.count, limit: limit, goal: goal)
   }
 
   deinit {

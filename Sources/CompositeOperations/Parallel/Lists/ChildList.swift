@@ -56,10 +56,12 @@ internal import SystemSupport
   }
 
   /// The type of the first child. There must be one.
-  var firstType: any ComposableOperation.Type {
+  var firstType: any ComposableOperation.Type { type(at: 0) }
+
+  func type(at index: Int) -> any ComposableOperation.Type {
     switch children {
     case .uniform(let type, _, _): type
-    case .mixed(let place): unsafe Swift.type(of: place.pointee)
+    case .mixed(let place): unsafe Swift.type(of: place[index])
     }
   }
 
@@ -106,12 +108,7 @@ internal import SystemSupport
     func open<Child: ComposableOperation>(_ type: Child.Type) -> any Sendable {
       slot(at: index).value(as: Child.Success.self)
     }
-    let type: any ComposableOperation.Type =
-      switch children {
-      case .uniform(let type, _, _): type
-      case .mixed(let place): unsafe type(of: place[index])
-      }
-    return open(type)
+    return open(type(at: index))
   }
 
   /// The slot for the result of a child.

@@ -56,6 +56,6 @@ struct SourcePlan<Value: Sendable, Success: Sendable>: Sendable {
   ) async -> SourceRun.Record {
     await SourceRun(
       source, limit: width.limit, goal: mode.goal, results: results, in: context
-    ).run()
+    ).record()
   }
 }

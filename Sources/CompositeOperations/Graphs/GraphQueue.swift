@@ -1,17 +1,16 @@
 internal import Synchronization
 
-/// The ready nodes of one graph run, the free places for them, and the tasks that wait for both.
+/// The ready nodes of one graph run, and the tasks that wait for them.
 ///
-/// Every node becomes ready once, so an array with an entry for each node is enough. Adding and
-/// taking a node need no lock. Only waiting, and nodes that are given back, need one.
+/// Every node becomes ready once, and is then run by the task that has made it ready or added here,
+/// so an array with an entry for each node is enough. Adding and taking a node need no lock. Only
+/// waiting needs one.
 @safe final class GraphQueue: Sendable {
   private typealias Waiter = CheckedContinuation<Void, Never>
 
   private struct Waiting: Sendable {
     var isOver: Bool
     var waiters: [Waiter] = []
-    /// Nodes that were taken and given back.
-    var returned: [Int] = []
   }
 
   private let count: Int
@@ -23,20 +22,13 @@ internal import Synchronization
   private let paddingBehindHead = CacheLine()
   private let tail = Atomic(0)
   private let paddingBehindTail = CacheLine()
-  private let isLimited: Bool
-  private let places: Places
   private let waiting: Lock<Waiting>
   private let waiterCount = Atomic(0)
-  private let returnedCount = Atomic(0)
   private let hasEnded: Atomic<Bool>
 
-  /// - Parameters:
-  ///   - count: The number of nodes.
-  ///   - limit: The number of places.
-  init(count: Int, limit: Int) {
+  /// - Parameter count: The number of nodes.
+  init(count: Int) {
     self.count = count
-    isLimited = limit < count
-    places = Places(limit)
     waiting = Lock(Waiting(isOver: count == 0))
     hasEnded = Atomic(count == 0)
     unsafe list = .allocate(capacity: count)
@@ -50,9 +42,7 @@ internal import Synchronization
 
   // MARK: Nodes
 
-  var hasReady: Bool {
-    !isOver && (firstReady != nil || returnedCount.load(ordering: .relaxed) > 0)
-  }
+  var hasReady: Bool { !isOver && firstReady != nil }
 
   private var firstReady: (place: Int, node: Int)? {
     let place = head.load(ordering: .relaxed)
@@ -61,9 +51,9 @@ internal import Synchronization
     return node == 0 ? nil : (place, Int(node) - 1)
   }
 
-  private func take() -> Int? {
+  /// Takes a ready node; nil if there is none.
+  func take() -> Int? {
     if isOver { return nil }
-    if returnedCount.load(ordering: .relaxed) > 0, let node = takeReturned() { return node }
     while let (place, node) = firstReady {
       let taken = head.weakCompareExchange(
         expected: place, desired: place + 1, ordering: .relaxed)
@@ -72,67 +62,22 @@ internal import Synchronization
     return nil
   }
 
-  private func takeReturned() -> Int? {
-    waiting.withLock { waiting in
-      defer { returnedCount.store(waiting.returned.count, ordering: .relaxed) }
-      return waiting.returned.popLast()
-    }
-  }
-
   /// Adds a node that has become ready. ``wakeOne()`` must follow.
   func add(_ node: Int) {
     let place = tail.wrappingAdd(1, ordering: .relaxed).oldValue
     unsafe list[place].store(Int32(node) + 1, ordering: .releasing)
   }
 
-  // MARK: Places
-
-  /// Takes a ready node and a place for it; nil if there is no node or no free place. The caller
-  /// leaves the place.
-  func takeWithPlace() -> Int? {
-    guard !isLimited || places.take() != nil else { return nil }
-    if let node = take() { return node }
-    leave()
-    return nil
-  }
-
-  /// Takes another ready node for a caller that has a place. If there is no node, leaves the place.
-  func takeOrLeave() -> Int? {
-    if let node = take() { return node }
-    leave()
-    return nil
-  }
-
-  /// Gives back a node that was taken, with its place.
-  func giveBack(_ node: Int) {
-    waiting.withLock { waiting in
-      waiting.returned.append(node)
-      returnedCount.store(waiting.returned.count, ordering: .relaxed)
-    }
-    if isLimited { places.leave() }
-    wakeOne()
-  }
-
-  /// Frees a place.
-  func leave() {
-    guard isLimited else { return }
-    places.leave()
-    if isAnybodyWaiting, hasReady { wake() }
-  }
-
   // MARK: Waiting
 
-  /// Whether a node is ready and there is a place for it.
-  var canBegin: Bool {
-    hasReady && (!isLimited || places.isFree)
-  }
-
-  /// Waits until a node is ready and a place is free, or until no further node becomes ready.
+  /// Waits until a node is ready and there is a place for it, or until no further node becomes
+  /// ready.
   ///
-  /// - Returns: Whether there may be a node.
-  nonisolated(nonsending) func waitForReady() async -> Bool {
-    if isOver { return false }
-    if canBegin { return true }
+  /// - Parameter isPlaceFree: Whether there is a place. ``wakeOne()`` must follow when a place
+  ///   becomes free.
+  nonisolated(nonsending) func waitForReady(ifPlaced isPlaceFree: () -> Bool) async -> Readiness {
+    if isOver { return .over }
+    if hasReady, isPlaceFree() { return .ready }
     await withCheckedContinuation { waiter in
       let isOver = waiting.withLock { waiting in
         if !waiting.isOver { waiting.waiters.append(waiter) }
@@ -142,14 +87,17 @@ internal import Synchronization
       // A task that adds a node or frees a place reads this count afterwards, so at least one of
       // the two tasks sees the change of the other.
       waiterCount.wrappingAdd(1, ordering: .acquiringAndReleasing)
-      if canBegin { wakeOne() }
+      if hasReady, isPlaceFree() { wakeOne() }
     }
-    return !isOver
+    return isOver ? .over : .readyAfterWait
   }
 
   /// Wakes one waiting task, if there is one.
-  func wakeOne() {
-    if isAnybodyWaiting { wake() }
+  ///
+  /// - Parameter mustBeReady: Whether to wake it only if a node is ready.
+  func wakeOne(ifReady mustBeReady: Bool = false) {
+    // The count is read first, as the waiting task expects.
+    if isAnybodyWaiting, !mustBeReady || hasReady { wake() }
   }
 
   private var isAnybodyWaiting: Bool {
