@@ -15,6 +15,36 @@ private enum End: CaseIterable, Sendable {
   }
 }
 
+/// An operation whose size and alignment depend on its value. Its result is the number in that.
+private struct Held<Value: Sendable>: ComposableOperation {
+  let value: Value
+
+  func perform(in context: OperationContext) -> Int {
+    switch value {
+    case let number as Int: number
+    case let number as Int128: Int(number)
+    case let text as String: Int(text) ?? -1
+    case let texts as [String]: Int(texts[0]) ?? -1
+    case let many as (Int, String, [Int], String):
+      many.0 == Int(many.1) && many.2 == [many.0] ? many.0 : -1
+    case let pair as (Int128, String): pair.0 == Int128(pair.1) ? Int(pair.0) : -1
+    default: -1
+    }
+  }
+}
+
+private final class Kept: ComposableOperation {
+  private let number: Int
+
+  init(_ number: Int) { self.number = number }
+
+  func perform(in context: OperationContext) -> Int { number }
+}
+
+private struct Empty: ComposableOperation {
+  func perform(in context: OperationContext) -> Int { 0 }
+}
+
 @Suite struct ParallelOutcomeTests {
   @Test(arguments: Setting.all)
   func `P1: results are in the order of the operations`(setting: Setting) async throws {
@@ -36,6 +66,38 @@ private enum End: CaseIterable, Sendable {
       }
       let erased = try await setting.run { await ParallelOperation(mixed).run() }
       #expect(erased.result == Array(0..<count))
+    }
+  }
+
+  @Test(arguments: Setting.all)
+  func `P1: operations of one type may follow one another in a list of any types`(
+    setting: Setting
+  ) async throws {
+    let kinds: [@Sendable (Int) -> any ComposableOperation<Int>] = [
+      { Held(value: $0) }, { Held(value: "\($0)") }, { Held(value: ["\($0)"]) },
+      { Held(value: ($0, "\($0)", [$0], "far more than three words")) },
+      { Held(value: Int128($0)) }, { Held(value: (Int128($0), "\($0)")) }, { Kept($0) },
+      { _ in Empty() },
+    ]
+    // The lengths of the runs of one type.
+    for lengths in [[1], [2], [3, 1, 2], [64, 64], [100, 1, 1, 70, 2, 90], [1, 200, 1, 200]] {
+      for first in kinds.indices {
+        var children: [any ComposableOperation<Int>] = []
+        var expected: [Int?] = []
+        for (number, length) in lengths.enumerated() {
+          for place in 0..<length {
+            let index = children.count
+            let kind = (first + number) % kinds.count
+            let fails = place == length / 2 && length > 3
+            children.append(fails ? setting.failing(TestError("\(index)")) : kinds[kind](index))
+            expected.append(fails ? nil : kind == kinds.count - 1 ? 0 : index)
+          }
+        }
+        let outcomes = try await setting.run { [children] in
+          await ParallelOperation(children).collectingOutcomes().run()
+        }
+        #expect(outcomes.result?.map(\.result) == expected)
+      }
     }
   }
 

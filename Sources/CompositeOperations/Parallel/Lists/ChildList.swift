@@ -65,6 +65,27 @@ internal import SystemSupport
     }
   }
 
+  // MARK: Children of one type in a mixed list
+
+  /// Whether a child of a mixed list and the next one have the same type, and can be found in
+  /// memory.
+  @inline(__always) func hasRunOfOneType(at index: Int, of count: Int) -> Bool {
+    index + 1 < count && haveOneType(index, index + 1) && MixedChild.isAsExpected
+  }
+
+  @inline(__always) func haveOneType(_ index: Int, _ other: Int) -> Bool {
+    mixedChild(at: index).hasType(of: mixedChild(at: other))
+  }
+
+  func listedInMixed(at index: Int) -> ListedOperation {
+    unsafe ListedOperation(at: mixedChild(at: index).operation, slot: slot(at: index))
+  }
+
+  @inline(__always) private func mixedChild(at index: Int) -> MixedChild {
+    guard case .mixed(let place) = children else { preconditionFailure() }
+    return unsafe MixedChild(at: place + index)
+  }
+
   /// The addresses of a child of a uniform list and of its slot.
   @inline(__always) func listed(at index: Int) -> ListedOperation {
     guard case .uniform(_, let place, let stride) = children else { preconditionFailure() }

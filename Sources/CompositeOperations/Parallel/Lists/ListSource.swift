@@ -48,12 +48,53 @@ struct ListSource: WorkSource {
       }
     case .mixed(let place):
       var child = unsafe next(&puller, after: nil, in: task, by: scheduler, runState)
-      while let index = child {
-        let slot = scheduler.source.list.slot(at: index)
-        let cleanup = try await unsafe place[index].perform(into: slot, in: scheduler.context)
-        child = unsafe next(&puller, after: cleanup, in: task, by: scheduler, runState)
+      while let first = child {
+        if scheduler.source.list.hasRunOfOneType(at: first, of: runState.count) {
+          child = try await unsafe runChildrenOfOneType(
+            of: &puller, from: first, in: task, by: scheduler)
+          continue
+        }
+        repeat {
+          guard let index = child else { return }
+          let slot = scheduler.source.list.slot(at: index)
+          let cleanup = try await unsafe place[index].perform(into: slot, in: scheduler.context)
+          child = unsafe next(&puller, after: cleanup, in: task, by: scheduler, runState)
+        } while child.map { $0 % Self.stride != 0 } == true
       }
     }
+  }
+
+  /// The number of children of a mixed list after which the types of the next two are compared.
+  private static var stride: Int { 64 }
+
+  /// Runs children of a mixed list as long as they have the type of the first one.
+  ///
+  /// - Parameter first: The first child, which has been taken.
+  /// - Returns: A child of another type, which has been taken; nil if the puller takes no more now.
+  @inline(never) private static nonisolated(nonsending) func runChildrenOfOneType(
+    of puller: inout Puller<Self>, from first: Int, in task: UnsafeCurrentTask,
+    by scheduler: Scheduler<Self>
+  ) async throws -> Int? {
+    let runState = scheduler.source.runState
+    var begins = true
+    var other: Int?
+    try await scheduler.source.list.type(at: first).performListed(in: scheduler.context) {
+      cleanup in
+      if begins {
+        begins = false
+        return scheduler.source.list.listedInMixed(at: first)
+      }
+      guard let index = unsafe next(&puller, after: cleanup, in: task, by: scheduler, runState)
+      else {
+        return nil
+      }
+      if scheduler.source.list.haveOneType(first, index) {
+        return scheduler.source.list.listedInMixed(at: index)
+      }
+      other = index
+      return nil
+    }
+    return other
   }
 
   /// Records the result of the running child, if there is one, and takes the next child.
