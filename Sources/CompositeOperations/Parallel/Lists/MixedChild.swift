@@ -2,7 +2,7 @@
 ///
 /// An `any ComposableOperation` consists of three words for the operation or for the reference to
 /// its box, the type, and the conformance. Swift has no function for the address of the operation.
-/// So it is read from there, if a test of two types has shown that the memory is as expected.
+/// So it is read from there, if a test of three types has shown that the memory is as expected.
 @safe struct MixedChild {
   private let address: UnsafeRawPointer
 
@@ -35,11 +35,17 @@
     return unsafe address.load(as: UnsafeRawPointer.self) + offset
   }
 
-  /// Whether the memory of a child is as this type assumes.
-  static let isAsExpected =
-    MemoryLayout<any ComposableOperation>.size == 5 * MemoryLayout<UInt>.size
-    && Sample(number: 1).isFound && Sample(number: (2, 3, 4)).isFound
-    && Sample(number: Int128(5)).isFound
+  #if canImport(Darwin)
+    // Not tested there, and with pointer authentication the address would have to be
+    // authenticated.
+    static let isAsExpected = false
+  #else
+    /// Whether the memory of a child is as this type assumes.
+    static let isAsExpected =
+      MemoryLayout<any ComposableOperation>.size == 5 * MemoryLayout<UInt>.size
+      && Sample(number: 1).isFound && Sample(number: (2, 3, 4, 5)).isFound
+      && Sample(number: Int128(6)).isFound
+  #endif
 }
 
 /// An operation for the test of the memory of a child.
