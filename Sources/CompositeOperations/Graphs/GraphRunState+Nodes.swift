@@ -44,7 +44,7 @@ extension GraphRunState {
     }
   }
 
-  static nonisolated(nonsending) func runChildren(
+  @inline(never) static nonisolated(nonsending) func runChildren(
     of puller: inout Puller<GraphRunState>, in task: UnsafeCurrentTask,
     by scheduler: Scheduler<GraphRunState>
   ) async throws {

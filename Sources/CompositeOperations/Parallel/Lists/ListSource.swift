@@ -7,6 +7,8 @@ struct ListSource: WorkSource {
   struct PullerState {
     /// The running child without observers, or -1.
     var child = -1
+    /// A child of a mixed list that has been taken and does not run yet.
+    var taken: Int?
     /// The state of the observed child; nil if the run has no observers.
     var observed: Observed?
   }
@@ -29,37 +31,55 @@ struct ListSource: WorkSource {
 
   // MARK: Running children
 
-  @inline(never) static nonisolated(nonsending) func runChildren(
+  // The functions that it calls are not inlined, and none calls another one: only one of them must
+  // fit into the first kilobyte of the task's memory.
+  @inline(__always) static nonisolated(nonsending) func runChildren(
     of puller: inout Puller<Self>, in task: UnsafeCurrentTask, by scheduler: Scheduler<Self>
   ) async throws {
     if scheduler.source.isObserved {
-      return await unsafe runObservedChildren(of: &puller, in: task, by: scheduler)
+      await unsafe runObservedChildren(of: &puller, in: task, by: scheduler)
+    } else if case .uniform(let type, _, _) = scheduler.source.list.children {
+      try await unsafe runUniform(type, of: &puller, in: task, by: scheduler)
+    } else if let type = unsafe typeOfRun(for: &puller, in: task, by: scheduler) {
+      try await unsafe runChildrenOfOneType(type, of: &puller, in: task, by: scheduler)
+    } else {
+      try await unsafe runMixed(of: &puller, in: task, by: scheduler)
     }
+  }
+
+  @inline(never) private static nonisolated(nonsending) func runUniform(
+    _ type: any ComposableOperation.Type, of puller: inout Puller<Self>,
+    in task: UnsafeCurrentTask, by scheduler: Scheduler<Self>
+  ) async throws {
     let runState = scheduler.source.runState
-    // No copy of the list, which would enlarge the frame.
-    switch scheduler.source.list.children {
-    case .uniform(let type, _, _):
-      try await type.performListed(in: scheduler.context) { cleanup in
-        guard let index = unsafe next(&puller, after: cleanup, in: task, by: scheduler, runState)
-        else {
-          return nil
-        }
-        return scheduler.source.list.listed(at: index)
+    try await type.performListed(in: scheduler.context) { cleanup in
+      guard let index = unsafe next(&puller, after: cleanup, in: task, by: scheduler, runState)
+      else {
+        return nil
       }
-    case .mixed(let place):
-      var child = unsafe next(&puller, after: nil, in: task, by: scheduler, runState)
-      while let first = child {
-        if scheduler.source.list.hasRunOfOneType(at: first, of: runState.count) {
-          child = try await unsafe runChildrenOfOneType(
-            of: &puller, from: first, in: task, by: scheduler)
-          continue
-        }
-        repeat {
-          guard let index = child else { return }
-          let slot = scheduler.source.list.slot(at: index)
-          let cleanup = try await unsafe place[index].perform(into: slot, in: scheduler.context)
-          child = unsafe next(&puller, after: cleanup, in: task, by: scheduler, runState)
-        } while child.map { $0 % Self.stride != 0 } == true
+      return scheduler.source.list.listed(at: index)
+    }
+  }
+
+  /// Runs children of a mixed list.
+  ///
+  /// Returns after a number of them, to compare the types of the next two.
+  @inline(never) private static nonisolated(nonsending) func runMixed(
+    of puller: inout Puller<Self>, in task: UnsafeCurrentTask, by scheduler: Scheduler<Self>
+  ) async throws {
+    guard case .mixed(let place) = scheduler.source.list.children else { return }
+    let runState = scheduler.source.runState
+    var child = puller.sourceState.taken
+    puller.sourceState.taken = nil
+    while let index = child {
+      puller.sourceState.child = index
+      let slot = scheduler.source.list.slot(at: index)
+      let cleanup = try await unsafe place[index].perform(into: slot, in: scheduler.context)
+      child = unsafe next(&puller, after: cleanup, in: task, by: scheduler, runState)
+      if let next = child, next % stride == 0 {
+        puller.sourceState.child = -1
+        puller.sourceState.taken = next
+        return
       }
     }
   }
@@ -67,21 +87,35 @@ struct ListSource: WorkSource {
   /// The number of children of a mixed list after which the types of the next two are compared.
   private static var stride: Int { 64 }
 
-  /// Runs children of a mixed list as long as they have the type of the first one.
+  /// Takes a child of a mixed list, unless one has been taken.
   ///
-  /// - Parameter first: The first child, which has been taken.
-  /// - Returns: A child of another type, which has been taken; nil if the puller takes no more now.
+  /// - Returns: Its type, if the next child has the same one.
+  @inline(never) private static func typeOfRun(
+    for puller: inout Puller<Self>, in task: UnsafeCurrentTask, by scheduler: Scheduler<Self>
+  ) -> (any ComposableOperation.Type)? {
+    let source = scheduler.source
+    if puller.sourceState.taken == nil {
+      puller.sourceState.taken = take(
+        &puller, isCancelled: unsafe task.isCancelled, from: source.runState)
+    }
+    guard let first = puller.sourceState.taken,
+      source.list.hasRunOfOneType(at: first, of: source.runState.count)
+    else { return nil }
+    return source.list.type(at: first)
+  }
+
+  /// Runs the child that has been taken, and further children of a mixed list as long as they have
+  /// the same type.
   @inline(never) private static nonisolated(nonsending) func runChildrenOfOneType(
-    of puller: inout Puller<Self>, from first: Int, in task: UnsafeCurrentTask,
-    by scheduler: Scheduler<Self>
-  ) async throws -> Int? {
+    _ type: any ComposableOperation.Type, of puller: inout Puller<Self>,
+    in task: UnsafeCurrentTask, by scheduler: Scheduler<Self>
+  ) async throws {
+    guard let first = puller.sourceState.taken else { return }
     let runState = scheduler.source.runState
-    var begins = true
-    var other: Int?
-    try await scheduler.source.list.type(at: first).performListed(in: scheduler.context) {
-      cleanup in
-      if begins {
-        begins = false
+    try await type.performListed(in: scheduler.context) { cleanup in
+      if puller.sourceState.taken != nil {
+        puller.sourceState.taken = nil
+        puller.sourceState.child = first
         return scheduler.source.list.listedInMixed(at: first)
       }
       guard let index = unsafe next(&puller, after: cleanup, in: task, by: scheduler, runState)
@@ -91,10 +125,10 @@ struct ListSource: WorkSource {
       if scheduler.source.list.haveOneType(first, index) {
         return scheduler.source.list.listedInMixed(at: index)
       }
-      other = index
+      puller.sourceState.child = -1
+      puller.sourceState.taken = index
       return nil
     }
-    return other
   }
 
   /// Records the result of the running child, if there is one, and takes the next child.

@@ -35,13 +35,22 @@ extension SourceRun {
     unsafe state.begun.deallocate()
   }
 
-  static nonisolated(nonsending) func runChildren(
+  @inline(never) static nonisolated(nonsending) func runChildren(
     of puller: inout Puller<SourceRun>, in task: UnsafeCurrentTask,
     by scheduler: Scheduler<SourceRun>
   ) async throws {
     let run = scheduler.source
     let begun = unsafe puller.sourceState.begun
-    while unsafe await run.begin(&puller, as: task) {
+    while puller.stage == .pulling {
+      // Not in a function with more frames below it: a slab that a task has needed once stays.
+      if let consumption = run.results.consumption, puller.sourceState.place == nil {
+        puller.sourceState.place = await consumption.takePlace()
+      }
+      if let isBegun = unsafe run.beginNow(&puller, as: task) {
+        if !isBegun { return }
+      } else if await unsafe !run.beginLater(&puller, as: task) {
+        return
+      }
       let action: Action
       if run.isObserved {
         action = await unsafe run.attend(begun, in: scheduler.context)
@@ -79,43 +88,32 @@ extension SourceRun {
 
   // MARK: Taking children
 
-  /// Takes the next child.
+  /// Takes the next child, if that needs no wait.
   ///
-  /// - Returns: Whether there is one. If not, the puller takes no more for now.
-  @inline(__always) private nonisolated(nonsending) func begin(
+  /// - Returns: Whether there is one. If not, the puller takes no more for now. If nil, call
+  ///   ``beginLater(_:as:)``.
+  // Not inlined, as other functions here: their temporaries would be in the frame of the puller.
+  @inline(never) private func beginNow(
     _ puller: inout Puller<SourceRun>, as task: UnsafeCurrentTask
-  ) async -> Bool {
-    guard puller.stage == .pulling else { return false }
-    if case .consumed(let consumption) = results, puller.sourceState.place == nil {
-      puller.sourceState.place = await consumption.takePlace()
-    }
+  ) -> Bool? {
     let (begun, place) = unsafe (puller.sourceState.begun, puller.sourceState.place)
-    let isBegun: Bool
-    if let isBegunNow = unsafe beginNow(at: begun, place, as: task) {
-      isBegun = isBegunNow
-    } else {
-      isBegun = await unsafe beginLater(at: begun, place, as: task)
-      // The wait is not part of the duration of a child.
-      puller.hasWaited(isReproducible: Task.hasPreferredExecutor)
-    }
-    if !isBegun { puller.stage = goal == .everyResult && isStopped ? .stopping : .over }
+    let isBegun = children.takeNow(
+      ifWanted: { unsafe isWanted(by: task) }, take: { unsafe begin($0, at: begun, place) })
+    if isBegun == false { puller.stage = stageAfterLast }
     return isBegun
   }
 
-  // Not inlined, as other functions here: their temporaries would be in the frame of the puller.
-  @inline(never) private func beginNow(
-    at place: UnsafeMutablePointer<Begun>, _ own: SlotBlocks.Place?, as task: UnsafeCurrentTask
-  ) -> Bool? {
-    children.takeNow(
-      ifWanted: { unsafe isWanted(by: task) }, take: { unsafe begin($0, at: place, own) })
-  }
-
+  /// Waits for the next child, and takes it.
+  ///
+  /// - Returns: Whether there is one. If not, the puller takes no more for now.
   @inline(never) private nonisolated(nonsending) func beginLater(
-    at place: UnsafeMutablePointer<Begun>, _ own: SlotBlocks.Place?, as task: UnsafeCurrentTask
+    _ puller: inout Puller<SourceRun>, as task: UnsafeCurrentTask
   ) async -> Bool {
+    let (begun, place) = unsafe (puller.sourceState.begun, puller.sourceState.place)
+    var isBegun = false
     do {
-      return try await children.next(
-        ifWanted: { unsafe isWanted(by: task) }, take: { unsafe begin($0, at: place, own) })
+      isBegun = try await children.next(
+        ifWanted: { unsafe isWanted(by: task) }, take: { unsafe begin($0, at: begun, place) })
     } catch {
       // The task was cancelled, from outside or by a sibling, and the source only reacted to that.
       if unsafe task.isCancelled {
@@ -124,8 +122,15 @@ extension SourceRun {
         sourceError.withLock { $0 = error }
         if goal == .everyResult { stop() }
       }
-      return false
     }
+    // The wait is not part of the duration of a child.
+    puller.hasWaited(isReproducible: Task.hasPreferredExecutor)
+    if !isBegun { puller.stage = stageAfterLast }
+    return isBegun
+  }
+
+  private var stageAfterLast: Puller<SourceRun>.Stage {
+    goal == .everyResult && isStopped ? .stopping : .over
   }
 
   private func isWanted(by task: UnsafeCurrentTask) -> Bool {
