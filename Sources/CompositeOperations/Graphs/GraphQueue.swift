@@ -97,10 +97,10 @@ internal import Synchronization
   /// - Parameter mustBeReady: Whether to wake it only if a node is ready.
   func wakeOne(ifReady mustBeReady: Bool = false) {
     // The count is read first, as the waiting task expects.
-    if isAnybodyWaiting, !mustBeReady || hasReady { wake() }
+    if hasWaiters, !mustBeReady || hasReady { wake() }
   }
 
-  private var isAnybodyWaiting: Bool {
+  private var hasWaiters: Bool {
     waiterCount.wrappingAdd(0, ordering: .acquiringAndReleasing).newValue > 0
   }
 

@@ -66,6 +66,8 @@ extension GraphRunState {
     }
   }
 
+  /// Runs an observed node, which reports its own events.
+  ///
   /// - Returns: Whether the run must stop.
   @inline(never) private nonisolated(nonsending) func runObserved(
     _ node: Int, in context: OperationContext

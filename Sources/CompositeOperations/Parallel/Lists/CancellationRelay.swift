@@ -3,15 +3,15 @@
 final class CancellationRelay: Sendable {
   // No payloads: a state with several payloads takes 700 instructions for each child.
   private enum Phase {
-    case nobody
+    case idle
     case watching
     /// The cancellation is being reported. The end of the child waits for that.
-    case telling
-    case told
+    case reporting
+    case reported
   }
 
   private struct State {
-    var phase = Phase.nobody
+    var phase = Phase.idle
     /// The run of the child, while it is watched.
     var scope: OperationScope?
     /// The puller, while it waits for the report.
@@ -30,11 +30,11 @@ final class CancellationRelay: Sendable {
   /// Stops watching the child.
   ///
   /// - Returns: Whether the end of the child can be reported at once. Otherwise the caller must
-  ///   call ``waitUntilTold()`` first.
-  func letGo() -> Bool {
+  ///   call ``waitUntilReported()`` first.
+  func stopWatching() -> Bool {
     state.withLock { state in
-      if state.phase == .telling { return false }
-      state.phase = .nobody
+      if state.phase == .reporting { return false }
+      state.phase = .idle
       state.scope = nil
       return true
     }
@@ -43,15 +43,15 @@ final class CancellationRelay: Sendable {
   func taskWasCancelled() {
     let scope = state.withLock { state -> OperationScope? in
       guard state.phase == .watching else { return nil }
-      state.phase = .telling
+      state.phase = .reporting
       return state.scope.take()
     }
     guard let scope else { return }
     CancellationReports.make { [self] in
       scope.reportCancellation()
       let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
-        guard state.phase == .telling else { return nil }
-        state.phase = .told
+        guard state.phase == .reporting else { return nil }
+        state.phase = .reported
         return state.waiter.take()
       }
       waiter?.resume()
@@ -59,14 +59,14 @@ final class CancellationRelay: Sendable {
   }
 
   /// Waits until the cancellation has been reported.
-  nonisolated(nonsending) func waitUntilTold() async {
+  nonisolated(nonsending) func waitUntilReported() async {
     await withCheckedContinuation { continuation in
-      let isTold = state.withLock { state in
-        guard state.phase == .telling else { return true }
+      let isReported = state.withLock { state in
+        guard state.phase == .reporting else { return true }
         state.waiter = continuation
         return false
       }
-      if isTold { continuation.resume() }
+      if isReported { continuation.resume() }
     }
   }
 }

@@ -35,7 +35,7 @@ extension ListSource {
         }
       }
       // No thread reports the cancellation of a child after its end.
-      if !observed.relay.letGo() { await observed.relay.waitUntilTold() }
+      if !observed.relay.stopWatching() { await observed.relay.waitUntilReported() }
       ended(child, in: completion, observed, of: &puller, by: scheduler)
     }
   }

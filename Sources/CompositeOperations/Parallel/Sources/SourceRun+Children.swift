@@ -53,7 +53,7 @@ extension SourceRun {
       }
       let action: Action
       if run.isObserved {
-        action = await unsafe run.attend(begun, in: scheduler.context)
+        action = await unsafe run.runObserved(begun, in: scheduler.context)
       } else {
         unsafe begun.pointee.cleanup = try await unsafe begun.pointee.child.perform(
           into: begun.pointee.place.slot, in: scheduler.context)
@@ -155,7 +155,7 @@ extension SourceRun {
   // MARK: Ends of children
 
   /// Runs an observed child, which reports its own events, and records how it ended.
-  @inline(never) nonisolated(nonsending) func attend(
+  @inline(never) nonisolated(nonsending) func runObserved(
     _ place: UnsafeMutablePointer<Begun>, in context: OperationContext
   ) async -> Action {
     let completion = await unsafe place.pointee.child.completeAsChild(
