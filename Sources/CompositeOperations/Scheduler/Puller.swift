@@ -20,12 +20,6 @@ struct Puller<Source: WorkSource> {
   var stage = Stage.pulling
   /// What the source keeps.
   var sourceState: Source.PullerState
-
-  /// Excludes the time until now from the time slice and from the duration of the next child.
-  mutating func hasWaited(isReproducible: Bool) {
-    slice = TimeSlice(isReproducible: isReproducible)
-    pace.restart(from: slice.start)
-  }
 }
 
 extension Scheduler {
@@ -81,7 +75,8 @@ extension Scheduler {
     _ puller: inout Puller<Source>
   ) async {
     await Task.yield()
-    puller.hasWaited(isReproducible: isReproducible)
+    puller.slice = TimeSlice(isReproducible: isReproducible)
+    puller.pace.restart()
     puller.stage = .pulling
   }
 }

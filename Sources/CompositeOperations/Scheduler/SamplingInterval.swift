@@ -10,8 +10,13 @@ struct TimeSlice: Sendable {
 
   init(isReproducible: Bool) { began = isReproducible ? .max : MonotonicTime.now }
 
+  private init(began: Int64) { self.began = began }
+
   /// A slice that is never over.
-  static var endless: TimeSlice { TimeSlice(isReproducible: true) }
+  static var endless: TimeSlice { TimeSlice(began: .max) }
+
+  /// A slice that is over.
+  static var over: TimeSlice { TimeSlice(began: 0) }
 
   /// The start in nanoseconds of ``MonotonicTime``; nil if nothing may depend on a clock.
   var start: Int64? { began == .max ? nil : began }
@@ -37,31 +42,35 @@ struct SamplingInterval: Sendable {
   static let mixedStride: Int32 = 32
   private static let reproducibleStride: Int32 = 64
 
-  /// The duration of a child, in nanoseconds, that needs no second measurement.
+  /// The time of all measured children, in nanoseconds, that shows how long a child takes. A light
+  /// child alone also takes long when its thread is interrupted.
   private static let certain: Int64 = 50_000
 
   /// `Int64.max` if nothing may depend on a clock.
   private var lastLook: Int64
   private var stride: Int32
   private var untilLook: Int32
-  /// The nanoseconds per child of the last measurement; -1 if there was none.
-  private var lastEach: Int32 = -1
+  /// How many children have begun since ``lastLook`` when the stride ends.
+  private var counted: Int32
+  /// The nanoseconds and the number of the children that have been measured and are not certain.
+  private var time: Int32 = 0
+  private var count: Int32 = 0
 
   /// - Parameter start: The start of the puller; nil if nothing may depend on a clock.
   init(from start: Int64?) {
     lastLook = start ?? .max
     stride = start == nil ? Self.reproducibleStride : 1
     untilLook = stride
+    counted = stride
   }
 
   init(isReproducible: Bool) { self.init(from: isReproducible ? nil : MonotonicTime.now) }
 
-  /// Begins the current measurement again.
-  ///
-  /// - Parameter start: Now; nil if nothing may depend on a clock.
-  mutating func restart(from start: Int64?) {
-    lastLook = start ?? .max
-    untilLook = stride
+  /// Excludes the time and the children until now from the current measurement.
+  mutating func restart() {
+    if lastLook == .max { return }
+    lastLook = MonotonicTime.now
+    counted = untilLook
   }
 
   /// Counts a child, and returns whether to call ``look(longest:)`` after it.
@@ -73,22 +82,28 @@ struct SamplingInterval: Sendable {
   /// Measures the duration of the children since the last call.
   ///
   /// - Parameter longest: The most children until the next call.
-  /// - Returns: The nanoseconds per child: the lesser of this measurement and the one before, unless
-  ///   this one is long beyond doubt, because a light child also takes long when its thread is
-  ///   interrupted. Nil if a first measurement must be confirmed, or if no clock may be read.
+  /// - Returns: The mean nanoseconds of the children that have been measured recently; nil if they
+  ///   seem to be long and have not taken enough time to be certain, or if no clock may be read.
   mutating func look(longest: Int32 = SamplingInterval.longestStride) -> Int64? {
-    defer { untilLook = stride }
+    defer {
+      untilLook = stride
+      counted = stride
+    }
     if lastLook == .max { return nil }
     let now = MonotonicTime.now
     let passed = now - lastLook
     lastLook = now
-    let each = passed / Int64(stride)
-    let previous = Int64(lastEach)
-    lastEach = Int32(clamping: each)
-    let isLight = passed < Self.unhurried && each <= ExtraWorkers.worthwhile
+    time = Int32(clamping: Int64(time) + passed)
+    count += counted
+    let isLight = passed < Self.unhurried && passed <= Int64(counted) * ExtraWorkers.worthwhile
     stride = isLight ? min(stride * 4, longest) : 1
-    if each > Self.certain { return each }
-    if previous >= 0 { return min(each, previous) }
-    return each <= ExtraWorkers.worthwhile ? each : nil
+    let mean = Int64(time) / Int64(count)
+    if time >= Self.certain {
+      time = 0
+      count = 0
+    } else if mean > ExtraWorkers.worthwhile {
+      return nil
+    }
+    return mean
   }
 }

@@ -212,33 +212,42 @@ private final class LaneStandby: StandbyWorker, @unchecked Sendable {
   ) async {
     var slice = TimeSlice.endless
     var begun = 0
-    var mustYield = false
     var standby: StandbyWorker?
-    while true {
-      let readiness = await source.waitForWork()
-      if readiness == .over || Task.isCancelled { break }
+    var feeding: AsyncMutex?
+    while await canBegin(in: &slice) {
       if begun == 0 {
         standby = addStandby(to: &group, of: lane)
         // Adding it takes longer than most first children.
         slice = TimeSlice(isReproducible: isReproducible)
-      } else if readiness == .readyAfterWait {
-        slice = TimeSlice(isReproducible: isReproducible)
-      } else if mustYield || slice.isOver {
-        await Task.yield()
-        mustYield = false
-        slice = TimeSlice(isReproducible: isReproducible)
-        continue
       }
       if begun < Shard.direct {
         let pace = pace(isLater: isLater || begun > 0, in: slice)
-        mustYield = beginPuller(on: lane, in: slice, at: pace, into: &group)
+        beginPuller(on: lane, in: &slice, at: pace, into: &group)
       } else {
         if isOutermost { run.awaitFailure(in: &group) }
-        await beginShard(on: lane, in: slice, into: &group)
+        await beginShard(on: lane, in: slice, holding: &feeding, into: &group)
       }
       begun += 1
     }
     if let standby { retire(standby) }
+  }
+
+  /// Waits for work, and yields the thread before if the time slice is over.
+  ///
+  /// - Returns: Whether a puller can begin.
+  @inline(__always) private nonisolated(nonsending) func canBegin(
+    in slice: inout TimeSlice
+  ) async -> Bool {
+    while true {
+      let readiness = await source.waitForWork()
+      if readiness == .over || Task.isCancelled { return false }
+      if readiness == .ready {
+        if !slice.isOver { return true }
+        await Task.yield()
+      }
+      slice = TimeSlice(isReproducible: isReproducible)
+      if readiness == .readyAfterWait { return true }
+    }
   }
 
   /// The pace of a puller that starts now. The clock is not read if the slice has just begun, or if
@@ -253,20 +262,20 @@ private final class LaneStandby: StandbyWorker, @unchecked Sendable {
 
   /// Starts a puller if a place is free. It runs on the current stack until a child suspends.
   ///
-  /// - Returns: Whether it has ended because others must run.
+  /// - Parameter slice: Over if the puller has ended because others must run.
   // Not inlined: in an asynchronous function, the temporaries of the call would be allocated.
   @inline(never) private func beginPuller(
-    on lane: Int, in slice: TimeSlice, at pace: SamplingInterval, into group: inout Group
-  ) -> Bool {
-    guard run.places.take() != nil else { return false }
+    on lane: Int, in slice: inout TimeSlice, at pace: SamplingInterval, into group: inout Group
+  ) {
+    guard run.places.take() != nil else { return }
     let number = run.pullerBegins(on: lane)
-    group.addImmediateTask { [self] in
+    group.addImmediateTask { [self, slice] in
       defer { leavePlace() }
       try await pull(
         Puller(
           lane: lane, number: number, slice: slice, pace: pace, sourceState: source.pullerState()))
     }
-    return run.pullerReturned(to: lane)
+    if run.pullerReturned(to: lane) { slice = .over }
   }
 
   private func leavePlace() {
@@ -275,35 +284,40 @@ private final class LaneStandby: StandbyWorker, @unchecked Sendable {
   }
 
   /// Starts a nested group, which starts pullers until it is full, and waits until it has.
+  ///
+  /// - Parameter feeding: The mutex that the nested groups of a worker hold while they start pullers
+  ///   in place of the worker; created with the first of them that needs it.
   // Not inlined, because the frame of a worker must fit into the first slab of its task.
   @inline(never) private nonisolated(nonsending) func beginShard(
-    on lane: Int, in slice: TimeSlice, into group: inout Group
+    on lane: Int, in slice: TimeSlice, holding feeding: inout AsyncMutex?, into group: inout Group
   ) async {
-    // Held by the nested group while it starts pullers in place of the worker.
-    let feeding = AsyncMutex()
+    guard Source.hasWaitingWorkers || isReproducible else {
+      // Nothing suspends, so the nested group needs no mutex.
+      return run.addShard(to: &group) { shard in
+        var slice = slice
+        var begun = 0
+        while begun < Shard.size, await self.source.waitForWork() == .ready, !Task.isCancelled {
+          if slice.isOver { break }
+          let pace = self.pace(isLater: true, in: slice)
+          self.beginPuller(on: lane, in: &slice, at: pace, into: &shard)
+          begun += 1
+        }
+      }
+    }
+    let mutex = feeding ?? AsyncMutex()
+    feeding = mutex
     run.addShard(to: &group) { shard in
-      await feeding.acquireIgnoringCancellation()
-      defer { feeding.release() }
+      await mutex.acquireIgnoringCancellation()
+      defer { mutex.release() }
       var slice = slice
       var begun = 0
-      var mustYield = false
-      while begun < Shard.size {
-        let readiness = await self.source.waitForWork()
-        if readiness == .over || Task.isCancelled { break }
-        if readiness == .readyAfterWait {
-          slice = TimeSlice(isReproducible: self.isReproducible)
-        } else if mustYield || slice.isOver {
-          await Task.yield()
-          mustYield = false
-          slice = TimeSlice(isReproducible: self.isReproducible)
-          continue
-        }
+      while begun < Shard.size, await self.canBegin(in: &slice) {
         let pace = self.pace(isLater: true, in: slice)
-        mustYield = self.beginPuller(on: lane, in: slice, at: pace, into: &shard)
+        self.beginPuller(on: lane, in: &slice, at: pace, into: &shard)
         begun += 1
       }
     }
-    await feeding.waitUntilIdle()
+    await mutex.waitUntilIdle()
   }
 }
 

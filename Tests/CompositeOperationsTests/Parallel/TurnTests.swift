@@ -31,4 +31,94 @@ import Testing
       #expect(shown.entries == [made.entries.count], "cancelled after job \(cancelled)")
     }
   }
+
+  @Test func `P6: children that are made one by one and never suspend yield their thread`() async {
+    // Endless composites occupy every thread, until another task has run.
+    await Computation.alone {
+      for making in Making.allCases {
+        let flag = EndFlag()
+        let runs = (0..<processorCount).map { _ in making.operation(until: flag).start() }
+        await Task { flag.set() }.value
+        for run in runs { #expect(await run.outcome.result != nil, "\(making)") }
+        #expect(!flag.isOverdue, "\(making) did not yield its thread")
+      }
+    }
+  }
+
+  @Test(arguments: Making.allCases)
+  func `P6: children that never suspend yield under a preferred executor`(making: Making) async {
+    let flag = EndFlag()
+    let executor = SeededExecutor(seed: 1)
+    let environment = OperationEnvironment(executor: executor)
+    let run = making.operation(until: flag).start(in: environment)
+    let other = SimpleOperation { flag.set() }.start(in: environment)
+    executor.drain()
+    _ = await other.outcome
+    #expect(await run.outcome.result != nil)
+    #expect(!flag.isOverdue, "\(making) did not yield its thread")
+  }
+
+  /// A way to make endlessly many children that never suspend.
+  enum Making: CaseIterable, Sendable {
+    case sequence, arriving, growing
+
+    func operation(until flag: EndFlag) -> ParallelOperation<Void> {
+      let child = SimpleOperation<Int> { 1 }
+      switch self {
+      case .sequence:
+        return ParallelOperation(
+          width: .limited(to: 4), { Endless(child: child, flag: flag) }, consumingResults: { _ in })
+      case .arriving:
+        return ParallelOperation(
+          width: .limited(to: 4), { Arriving(children: Endless(child: child, flag: flag)) },
+          consumingResults: { _ in })
+      case .growing:
+        return ParallelOperation(
+          growing: [Growing(flag: flag)], width: .limited(to: 4), consumingResults: { _ in })
+      }
+    }
+  }
+
+  private struct Endless: Sequence, IteratorProtocol {
+    let child: SimpleOperation<Int>
+    let flag: EndFlag
+
+    func next() -> SimpleOperation<Int>? { flag.isSet ? nil : child }
+  }
+
+  private struct Arriving: AsyncSequence, AsyncIteratorProtocol {
+    var children: Endless
+
+    func makeAsyncIterator() -> Arriving { self }
+
+    func next(isolation: isolated (any Actor)?) async -> SimpleOperation<Int>? { children.next() }
+  }
+
+  private struct Growing: ComposableOperation {
+    let flag: EndFlag
+
+    func perform(in context: OperationContext) throws -> Int {
+      if !flag.isSet { try context.add(self) }
+      return 1
+    }
+  }
+}
+
+/// Ends an endless composite: when it is set, or after a minute.
+final class EndFlag: Sendable {
+  private let flag = Flag()
+  private let overdue = Flag()
+  private let end = ContinuousClock.now + .seconds(60)
+
+  /// Whether the minute ended before the flag was set.
+  var isOverdue: Bool { overdue.isSet }
+
+  func set() { flag.set() }
+
+  var isSet: Bool {
+    if flag.isSet { return true }
+    if ContinuousClock.now < end { return false }
+    overdue.set()
+    return true
+  }
 }

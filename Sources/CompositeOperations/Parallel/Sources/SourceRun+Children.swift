@@ -123,8 +123,9 @@ extension SourceRun {
         if goal == .everyResult { stop() }
       }
     }
-    // The wait is not part of the duration of a child.
-    puller.hasWaited(isReproducible: Task.hasPreferredExecutor)
+    // The wait is not part of the duration of a child. It may not have suspended, so it is part of
+    // the time slice.
+    puller.pace.restart()
     if !isBegun { puller.stage = stageAfterLast }
     return isBegun
   }
