@@ -237,11 +237,11 @@ import Testing
       in: runs, for: 1)
     let first = shared.start()
     await gate.waitForArrivals(1)
-    let second = shared.onEnd { _ in }.start()
-    // Two wait for the run.
     let recorder = RecordingObserver()
-    let third = shared.start(in: OperationEnvironment(observers: [recorder]))
-    while !recorder.events.contains(where: \.isWait) { await Task.yield() }
+    let observed = OperationEnvironment(observers: [recorder])
+    let second = shared.onEnd { _ in }.start(in: observed)
+    let third = shared.start(in: observed)
+    while recorder.events.count(where: \.isWait) < 2 { await Task.yield() }
     #expect(discarded.entries == [])
     gate.open()
     for run in [first, second, third] {
