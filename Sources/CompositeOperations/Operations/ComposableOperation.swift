@@ -86,7 +86,7 @@ public protocol ComposableOperation<Success>: Sendable {
 }
 
 extension ComposableOperation {
-  public var operationName: String { "\(Self.self)" }
+  public var operationName: String { TypeNames.name(of: Self.self) }
 
   @_documentation(visibility: internal)
   @inlinable public nonisolated(nonsending) func performHeld(
