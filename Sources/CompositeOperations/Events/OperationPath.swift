@@ -33,24 +33,46 @@ public struct OperationPath: Sendable, CustomStringConvertible {
 ///
 /// Separate from the scope, which holds the observers: an observer that stores events would
 /// otherwise retain itself.
-package final class OperationPlace: Sendable {
-  package let id: OperationID
+// Unchecked, because `renew` changes it while the caller has the only reference. The properties are
+// in one, whose exclusivity is not checked at run time: each check takes 30 instructions.
+@safe package final class OperationPlace: @unchecked Sendable {
+  private struct Content {
+    var id: OperationID
+    var name: String
+    var attempt: Int32
+    var share: ProgressShare
+  }
+
+  @exclusivity(unchecked) private var content: Content
   package let parent: OperationPlace?
-  package let name: String
+
+  package var id: OperationID { unsafe content.id }
+  package var name: String { unsafe content.name }
   /// The number of the attempt that the run is, from 1.
-  package var attempt: Int { Int(shortAttempt) }
-  private let shortAttempt: Int32
-  package let share: ProgressShare
+  package var attempt: Int { unsafe Int(content.attempt) }
+  package var share: ProgressShare { unsafe content.share }
 
   init(
     of id: OperationID, below parent: OperationPlace?, name: String, attempt: Int = 1,
     share: ProgressShare = ProgressShare()
   ) {
-    self.id = id
     self.parent = parent
-    self.name = name
-    shortAttempt = Int32(clamping: attempt)
-    self.share = share
+    unsafe content = Content(
+      id: id, name: name, attempt: Int32(clamping: attempt), share: share)
+  }
+
+  /// Makes this the place of another run with the same parent. If it has other references, such as
+  /// those of events that an observer keeps, a new place replaces it.
+  ///
+  /// - Parameters:
+  ///   - id: The identity of the run.
+  ///   - name: The name of its operation, which is not a modifier.
+  static func renew(_ place: inout OperationPlace?, of id: OperationID, name: String) {
+    if isKnownUniquelyReferenced(&place) {
+      unsafe place?.content = Content(id: id, name: name, attempt: 1, share: ProgressShare())
+    } else if let parent = place.map(\.parent) {
+      place = OperationPlace(of: id, below: parent, name: name)
+    }
   }
 }
 

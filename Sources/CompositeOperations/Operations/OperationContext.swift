@@ -196,6 +196,22 @@ extension ComposableOperation {
     parent?.report(.childStarted(scope.id), step: .childStarted, at: time)
     return scope
   }
+
+  /// Returns a scope for the run as a child and reports the child to the observers of its parent.
+  ///
+  /// - Parameters:
+  ///   - time: The time of the report.
+  ///   - spare: The scope of a child of the same run that has ended; nil afterwards, if it is used
+  ///     again.
+  func childScope(
+    in context: OperationContext, at time: EventTime, using spare: inout OperationScope?
+  ) -> OperationScope {
+    guard modifiedOperation == nil, let parent = context.scope, !parent.hasEnded,
+      let scope = OperationScope.renew(&spare, below: parent, name: operationName)
+    else { return childScope(in: context, at: time) }
+    parent.report(.childStarted(scope.id), step: .childStarted, at: time)
+    return scope
+  }
 }
 
 extension OperationContext {

@@ -120,6 +120,9 @@ public struct OperationEnvironment: Sendable {
     return box.choices.isPlain
   }
 
+  /// Whether both have the same choices, because one is a copy of the other.
+  func isSame(as other: OperationEnvironment) -> Bool { box === other.box }
+
   /// Whether an observer wants log messages of a level.
   func wantsLines(of level: OperationLogLevel) -> Bool {
     guard let box else { return false }

@@ -77,6 +77,33 @@ import Testing
     #expect(log.entries == ["a", "b", "c", "d", "body"])
   }
 
+  @Test(arguments: [true, false])
+  func `C1: kept events and contexts do not change when later children run`(isUniform: Bool) async {
+    let kept = Log<OperationEvent>()
+    let contexts = Log<NumberedChild.Kept>()
+    // One worker runs all children, one after another.
+    let children = (0..<300).map { NumberedChild(number: $0, contexts: contexts) }
+    let composite =
+      isUniform
+      ? ParallelOperation(children, width: .serial)
+      : ParallelOperation(
+        children.map { $0 as any ComposableOperation<Int> }, width: .serial)
+    let observer = SelectiveObserver(kept: kept)
+    let outcome = await composite.run(in: OperationEnvironment(observers: [observer]))
+    #expect(outcome.result == Array(0..<300))
+    let names = kept.entries.map(\.name)
+    // Of every fourth child: created, started and ended.
+    #expect(
+      names == stride(from: 0, to: 300, by: 4).flatMap { Array(repeating: "child \($0)", count: 3) }
+    )
+    #expect(Set(kept.entries.map(\.id)).count == 75)
+    #expect(contexts.count == 60)
+    for kept in contexts.entries {
+      #expect(kept.context.path.names.last == "child \(kept.number)")
+      #expect(kept.context.path.names.count == 2)
+    }
+  }
+
   @Test func `C1: a path has one name for each run, from the outermost to the innermost`()
     async throws
   {
@@ -90,6 +117,33 @@ import Testing
     #expect(seen.entries == [["body", "list", "steps", "leaf"]])
     let paths = recorder.events.filter(\.isCreation).map { "\($0.path)" }
     #expect(paths == ["body", "body/list", "body/list/steps", "body/list/steps/leaf"])
+  }
+}
+
+/// Keeps the events of every fourth ``NumberedChild``.
+private struct SelectiveObserver: OperationObserver {
+  let kept: Log<OperationEvent>
+
+  func observe(_ event: OperationEvent) {
+    let number = event.name.split(separator: " ").last.flatMap { Int($0) }
+    if let number, number.isMultiple(of: 4) { kept.add(event) }
+  }
+}
+
+/// Every fifth child keeps its context.
+private struct NumberedChild: ComposableOperation {
+  struct Kept: Sendable {
+    let number: Int
+    let context: OperationContext
+  }
+
+  let number: Int
+  let contexts: Log<Kept>
+  var operationName: String { "child \(number)" }
+
+  func perform(in context: OperationContext) -> Int {
+    if number.isMultiple(of: 5) { contexts.add(Kept(number: number, context: context)) }
+    return number
   }
 }
 

@@ -36,7 +36,8 @@ struct AllocationThreshold: Sendable {
     // The slots are allocated in blocks of 256.
     AllocationThreshold("child made lazily", 0.004, bytes: 17),
     AllocationThreshold("child made lazily, result used", 0, bytes: 0),
-    AllocationThreshold("child observed", 2, bytes: 147),
+    // The children of a worker use one scope and one place, as long as no observer keeps them.
+    AllocationThreshold("child observed", 0, bytes: 17),
     // One task for each, and a group and the closure that fills it for 128 of them.
     AllocationThreshold("child that waits shortly", 5.044, bytes: 2_528),
     AllocationThreshold("child that waits long", 5.044, bytes: 2_528),

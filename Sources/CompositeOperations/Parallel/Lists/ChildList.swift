@@ -92,20 +92,25 @@ internal import SystemSupport
     return unsafe ListedOperation(at: place + index * stride, slot: slot(at: index))
   }
 
-  /// Creates a scope for the run of a child, and reports the start of the child to the observers of
+  /// Returns a scope for the run of a child, and reports the start of the child to the observers of
   /// its parent.
+  ///
+  /// - Parameter spare: The scope of a child that has ended; nil afterwards, if it is used again.
   func childScope(
-    at index: Int, in context: OperationContext, at time: EventTime
+    at index: Int, in context: OperationContext, at time: EventTime,
+    using spare: inout OperationScope?
   ) -> OperationScope {
     func open<Child: ComposableOperation>(
-      _ type: Child.Type, at place: UnsafeRawPointer
+      _ type: Child.Type, at place: UnsafeRawPointer, using spare: inout OperationScope?
     ) -> OperationScope {
-      unsafe place.assumingMemoryBound(to: type).pointee.childScope(in: context, at: time)
+      unsafe place.assumingMemoryBound(to: type).pointee.childScope(
+        in: context, at: time, using: &spare)
     }
     switch children {
     case .uniform(let type, let place, let stride):
-      return unsafe open(type, at: place + index * stride)
-    case .mixed(let place): return unsafe place[index].childScope(in: context, at: time)
+      return unsafe open(type, at: place + index * stride, using: &spare)
+    case .mixed(let place):
+      return unsafe place[index].childScope(in: context, at: time, using: &spare)
     }
   }
 

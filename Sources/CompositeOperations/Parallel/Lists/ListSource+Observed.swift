@@ -49,7 +49,8 @@ extension ListSource {
     // One reading of the clock, because only observers run between the three events.
     let time = EventTime.now
     let context = scheduler.context
-    let scope = scheduler.source.list.childScope(at: child, in: context, at: time)
+    let scope = scheduler.source.list.childScope(
+      at: child, in: context, at: time, using: &observed.spare)
     scope.report(.created, step: .created, at: time)
     observed.begin(scope)
     if scope.begin(isTaskCancelled: unsafe task.isCancelled, at: time) {
@@ -64,7 +65,9 @@ extension ListSource {
     of puller: inout Puller<Self>, by scheduler: Scheduler<Self>
   ) {
     let runState = scheduler.source.runState
-    observed.end().reportEnd(completion) { scheduler.source.list.value(at: child) }
+    let scope = observed.end()
+    scope.reportEnd(completion) { scheduler.source.list.value(at: child) }
+    observed.spare = scope
     completion.discardLateOutcome()
     let state = ChildState(of: completion)
     let isToStop: Bool
@@ -103,6 +106,8 @@ extension ListSource {
   final class Observed {
     let relay = CancellationRelay()
     private var scope: OperationScope?
+    /// The scope of the child before, for the next one.
+    var spare: OperationScope?
 
     func begin(_ scope: OperationScope) {
       self.scope = scope
