@@ -26,6 +26,9 @@ extension Shape {
         },
         Way("direct calls", .plain) { try await repeated { await called(levels) } },
         Way("withThrowingTaskGroup", .swift) { try await repeated { try await inGroups(levels) } },
+        Way("discarding group, immediate tasks", .swift) {
+          try await repeated { try await inImmediateTasks(tower.value) }
+        },
         Way("async let", .swift) { try await repeated { await bound(levels) } },
       ])
   }
@@ -40,6 +43,20 @@ extension Shape {
       group.addTask { try await inGroups(levels - 1) }
       return (try await group.next() ?? 0) &+ 1
     }
+  }
+
+  /// Each level has a task of its own, on the thread of the level above, and stores its result.
+  private static func inImmediateTasks(
+    _ operation: any ComposableOperation<UInt64>
+  ) async throws -> UInt64 {
+    guard let level = operation as? Level else {
+      return try await operation.perform(in: OperationContext())
+    }
+    let slots = Slots(count: 1)
+    try await withThrowingDiscardingTaskGroup { group in
+      group.addImmediateTask { slots[0] = try await inImmediateTasks(level.below) }
+    }
+    return slots[0] &+ 1
   }
 
   private static func bound(_ levels: Int) async -> UInt64 {

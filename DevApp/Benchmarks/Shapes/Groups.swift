@@ -106,6 +106,9 @@ extension Shape {
         repeated("discarding task group", .swift, of: size, count) { first in
           try await TaskGroups.discarding(list(first, size)).sum
         },
+        repeated("discarding group, immediate tasks", .swift, of: size, count) { first in
+          try await TaskGroups.immediate(list(first, size)).sum
+        },
         .blocking("concurrentPerform", .swift) {
           var sum: UInt64 = 0
           for first in stride(from: 0, to: count / size * size, by: size) {
