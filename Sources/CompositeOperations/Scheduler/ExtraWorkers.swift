@@ -18,8 +18,11 @@ enum ExtraWorkers {
   /// - Parameters:
   ///   - nanoseconds: The duration of each child.
   ///   - slice: The time slice in which the children have run.
-  static func areWorthwhile(forChildrenOf nanoseconds: Int64, in slice: TimeSlice) -> Bool {
-    nanoseconds > worthwhile || nanoseconds > worthwhileForMany && slice.hasLasted(long)
+  ///   - now: The time of the last measurement.
+  static func areWorthwhile(
+    forChildrenOf nanoseconds: Int64, in slice: TimeSlice, at now: Int64
+  ) -> Bool {
+    nanoseconds > worthwhile || nanoseconds > worthwhileForMany && slice.hasLasted(long, at: now)
   }
 
   private static let places = Places(Processors.count - 1)

@@ -50,16 +50,19 @@ extension Scheduler {
   }
 
   private func lookAround(_ puller: inout Puller<Source>) {
-    guard puller.stage == .pulling, !source.isLong || source.mayHaveWork else { return }
+    guard puller.stage == .pulling, source.mayHaveWork || hint != nil && !source.isLong else {
+      return
+    }
     var needsMonitor = false
     if let each = puller.pace.look(longest: Source.longestStride) {
       if !source.isLong { hint?.note(each) }
-      if ExtraWorkers.areWorthwhile(forChildrenOf: each, in: puller.slice) {
+      let now = puller.pace.lastLook
+      if ExtraWorkers.areWorthwhile(forChildrenOf: each, in: puller.slice, at: now) {
         source.wakeWorker()
         needsMonitor = !startStandby()
       }
     }
-    if puller.slice.isOver || isReproducible {
+    if puller.slice.isOver(at: puller.pace.lastLook) || isReproducible {
       // On the stack of the lane, it returns the thread to the lane, which then yields.
       if run.endTurn(of: puller.number, on: puller.lane) {
         puller.stage = .over

@@ -21,12 +21,14 @@ struct TimeSlice: Sendable {
   /// The start in nanoseconds of ``MonotonicTime``; nil if nothing may depend on a clock.
   var start: Int64? { began == .max ? nil : began }
 
-  var isOver: Bool { hasLasted(Self.length) }
+  var isOver: Bool { began != .max && isOver(at: MonotonicTime.now) }
+
+  func isOver(at now: Int64) -> Bool { hasLasted(Self.length, at: now) }
 
   /// Whether it began more than some nanoseconds ago; false if nothing may depend on a clock.
-  func hasLasted(_ nanoseconds: Int64) -> Bool {
+  func hasLasted(_ nanoseconds: Int64, at now: Int64) -> Bool {
     guard let start else { return false }
-    return MonotonicTime.now - start > nanoseconds
+    return now - start > nanoseconds
   }
 }
 
@@ -46,8 +48,8 @@ struct SamplingInterval: Sendable {
   /// child alone also takes long when its thread is interrupted.
   private static let certain: Int64 = 50_000
 
-  /// `Int64.max` if nothing may depend on a clock.
-  private var lastLook: Int64
+  /// When ``look(longest:)`` was called last; `Int64.max` if nothing may depend on a clock.
+  private(set) var lastLook: Int64
   private var stride: Int32
   private var untilLook: Int32
   /// How many children have begun since ``lastLook`` when the stride ends.
