@@ -27,7 +27,7 @@ internal import Synchronization
   /// Returns the name of a type as in `"\(type)"`.
   static func name(of type: Any.Type) -> String {
     let key = ObjectIdentifier(type)
-    // Descriptions of types are aligned to eight bytes.
+    // Type metadata is aligned to eight bytes.
     let first = Int(bitPattern: key) >> 3
     for attempt in 0..<attempts {
       let place = (first &+ attempt) & (size - 1)
