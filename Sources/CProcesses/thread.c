@@ -10,6 +10,9 @@
 /// The least size of a stack in bytes.
 #define LEAST_STACK ((size_t)1 << 20)
 
+/// How much of a stack counts at most, in bytes.
+#define MOST_STACK ((size_t)8 << 20)
+
 struct start {
   void (*body)(void *);
   void *context;
@@ -67,4 +70,36 @@ int process_start_thread(void (*body)(void *), void *context) {
   int error = process_start_named_thread("", body, context);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   return error;
+}
+
+/// The stack of the calling thread: its lowest address that counts, and its end.
+static _Thread_local uintptr_t stack_start, stack_end;
+
+/// Looks up the stack of the calling thread. Its end is its start if the system does not know it.
+static __attribute__((noinline)) void find_stack(void) {
+  stack_start = stack_end = 1;
+  void *start = NULL;
+  size_t size = 0;
+#if defined(__APPLE__)
+  size = pthread_get_stacksize_np(pthread_self());
+  start = (char *)pthread_get_stackaddr_np(pthread_self()) - size;
+#else
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes)) return;
+  int error = pthread_attr_getstack(&attributes, &start, &size);
+  pthread_attr_destroy(&attributes);
+  if (error) return;
+#endif
+  stack_end = (uintptr_t)start + size;
+  stack_start = stack_end - (size < MOST_STACK ? size : MOST_STACK);
+}
+
+enum process_stack_use process_stack_use(void) {
+  if (!stack_end) find_stack();
+  // Not the address of a variable, which a sanitizer may store elsewhere.
+  uintptr_t now = (uintptr_t)__builtin_frame_address(0);
+  if (now >= stack_end) return process_stack_use_unknown;
+  uintptr_t half = (stack_end - stack_start) / 2;
+  if (now >= stack_start + half) return process_stack_use_below_half;
+  return now >= stack_start ? process_stack_use_half : process_stack_use_unknown;
 }

@@ -29,7 +29,7 @@ extension ComposableOperation {
   ) async -> Completion<Success> {
     // Each observed run registers a cancellation handler. The Swift runtime walks all handlers of
     // the task to remove one, so nested runs continue in a fresh task before there are many.
-    if context.isTooDeep {
+    if context.isBeyondDeepest {
       return await UnstructuredTasks.run { await complete(in: scope, depth: 0) }
     }
     return await complete(in: scope, depth: context.depth + 1)

@@ -215,11 +215,13 @@ extension ComposableOperation {
 }
 
 extension OperationContext {
-  /// The maximum nesting of immediate tasks, which use the stack of their thread.
+  /// The maximum nesting on a stack of unknown size, and of runs in one task.
   ///
-  /// Twice as many fit into 512 KiB, the smallest stack of the platforms. Deeper children begin on a
-  /// fresh stack.
+  /// Twice as many fit into 512 KiB, the smallest stack of the platforms.
   private static var deepest: Int { 48 }
+  /// The maximum nesting on any stack. The Swift runtime cancels the child tasks of child tasks
+  /// recursively, on the stack of the thread that cancels the outermost one.
+  private static var deepestOnLargeStack: Int { 192 }
   /// The maximum nesting of immediate tasks below a closure that begins on the stack of its run.
   private static var shallow: Int { 2 }
 
@@ -228,7 +230,24 @@ extension OperationContext {
     OperationContext(scope: scope, depth: depth + 1)
   }
 
-  @usableFromInline var isTooDeep: Bool { depth > Self.deepest }
+  /// Whether children must begin on a fresh stack: the thread uses half of its own, or too many
+  /// tasks are nested.
+  @usableFromInline var isTooDeep: Bool {
+    switch SystemThread.stackUse {
+    case .half: true
+    case .unknown: isBeyondDeepest
+    case .belowHalf: isBeyondDeepest && isTooDeepForLargeStack
+    }
+  }
+
+  private var isTooDeepForLargeStack: Bool {
+    if depth > Self.deepestOnLargeStack { return true }
+    // A reproducible run must not depend on the size of a stack.
+    return Task.hasPreferredExecutor
+  }
+
+  /// Whether more than ``deepest`` runs are nested.
+  var isBeyondDeepest: Bool { depth > Self.deepest }
 
   /// Whether the stack has room for a closure that runs other operations: their composites nest to
   /// ``deepest`` again. The depth of observed runs also counts runs that are not on the stack.

@@ -29,6 +29,24 @@ package enum SystemThread {
     start(named: "", body) == 0
   }
 
+  /// How much of its stack a thread uses.
+  package enum StackUse: Sendable {
+    case belowHalf
+    case half
+    /// The system does not report the stack, or the code runs on one of its own.
+    case unknown
+  }
+
+  /// Whether the calling thread uses half of its stack or more. Of a stack larger than 8 MiB, only
+  /// the first 8 MiB count.
+  package static var stackUse: StackUse {
+    switch process_stack_use() {
+    case process_stack_use_below_half: .belowHalf
+    case process_stack_use_half: .half
+    default: .unknown
+    }
+  }
+
   private final class Body: Sendable {
     let call: @Sendable () -> Void
 

@@ -90,6 +90,67 @@ import Testing
     }
   }
 
+  @Test func `C4: bodies that run composites without their context nest 10,000 levels deep`() async
+  {
+    struct Countdown: ComposableOperation {
+      let count: Int
+      func perform(in context: OperationContext) async throws -> Int {
+        if count == 0 { return 0 }
+        return try await ParallelOperation([Countdown(count: count - 1)]).run().get()[0] + 1
+      }
+    }
+    await #expect(processExitsWith: .success) {
+      #expect(await Countdown(count: Scale.depth).run().result == Scale.depth)
+    }
+  }
+
+  @Test func `C4: a thread with 256 KiB can cancel composites that are nested on larger stacks`()
+    async
+  {
+    await #expect(processExitsWith: .success) {
+      let gate = Gate()
+      let waiting = SimpleOperation { try await gate.pass() }
+      let run = (0..<2_000).reduce(AnyOperation(waiting)) { inner, _ in
+        AnyOperation(ParallelOperation([inner]).map { _ in })
+      }.start()
+      await gate.waitForArrivals(1)
+      await withCheckedContinuation { isDone in
+        let small = Thread {
+          run.cancel()
+          isDone.resume()
+        }
+        small.stackSize = Scale.isSanitized ? 16 << 20 : 256 << 10
+        small.start()
+      }
+      #expect(await run.outcome.isCancelled)
+    }
+  }
+
+  @Test func `C4: under an executor, composites nest 48 levels deep on every stack`() async {
+    final class CountingExecutor: TaskExecutor {
+      let jobs = Log<Void>()
+
+      func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        jobs.add(())
+        DispatchQueue.global().async {
+          unsafe job.runSynchronously(on: self.asUnownedTaskExecutor())
+        }
+      }
+    }
+    @Sendable func jobs(levels: Int) async -> Int {
+      let executor = CountingExecutor()
+      let operation = (0..<levels).reduce(AnyOperation(SimpleOperation { 7 })) { inner, _ in
+        AnyOperation(ParallelOperation([inner]).map { $0[0] })
+      }
+      #expect(await operation.run(in: OperationEnvironment(executor: executor)).result == 7)
+      return executor.jobs.count
+    }
+    #expect(await jobs(levels: 40) == 1)
+    // Another job for each further stack, and one for each level whose tasks it has suspended.
+    #expect(await jobs(levels: 140) > 2)
+  }
+
   @Test func `C4: closures of finally that run the operation again nest 10,000 levels deep`() async
   {
     await #expect(processExitsWith: .success) {
