@@ -78,7 +78,12 @@ struct RepeatingOperation<Base: ComposableOperation>: SeparateRun {
     var yields = YieldSchedule()
     while true {
       await yields.stepEnded()
-      if let pauses { try await pauses.pause() } else { try Task.checkCancellation() }
+      if let pauses {
+        try await pauses.pause()
+      } else if context.scope != nil {
+        // No repetition is reported that cannot begin. Without observers, it checks this itself.
+        try Task.checkCancellation()
+      }
       let held = try await context.complete(base).held()
       left -= 1
       if left == 0 || isDone(held.value) { return held }
