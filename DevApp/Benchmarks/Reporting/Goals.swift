@@ -7,9 +7,15 @@ extension Goal {
   private static let taskPerRun =
     "every run is a task, because only a task carries the submitter's task-local values"
   private static let standby =
-    "a composite has a second task, which begins a child beside one that computes"
+    "it needs two tasks, of which one is in reserve: see \"minimal composite\""
   private static let checking =
     "a run reads twice whether its task has been cancelled, in 100 instructions each"
+  private static let keeping =
+    "a direct loop that keeps a record of each step takes as long: see \"records kept\""
+  private static let loading =
+    "loading, linking and ending the program is most of it: see \"posix_spawn and waitpid\""
+  private static let watching =
+    "a run that is observed has a scope, a cancellation handler, and two readings of the clock"
 
   private static let taskGroup = "withThrowingTaskGroup"
 
@@ -29,7 +35,9 @@ extension Goal {
       "fan-out", "any", beside: "Taskflow graph, run only", .atLeastTimes(2), obstacle: calling),
     Goal("fan-out", "any", beside: "oneTBB task_group", .atLeastTimes(4)),
     Goal("fan-out", "any, in runs of one type", beside: "any", .atMostTimes(0.6)),
-    Goal("fan-out", "closures", beside: "any", .atMostTimes(1)),
+    Goal(
+      "fan-out", "closures", beside: "any", .atMostTimes(1),
+      obstacle: "calling an asynchronous closure takes a second asynchronous frame"),
     Goal(
       "synchronous", "synchronous bodies", beside: "concurrentPerform of closures",
       .atLeastTimes(1.5)),
@@ -38,8 +46,11 @@ extension Goal {
   ]
 
   private static let sequences: [Goal] = [
-    Goal("sequence", "all steps kept", beside: "a task a step", .atLeastTimes(14)),
-    Goal("sequence", "all steps kept", beside: "the ancestor's pattern", .atLeastTimes(40)),
+    Goal(
+      "sequence", "all steps kept", beside: "a task a step", .atLeastTimes(14), obstacle: keeping),
+    Goal(
+      "sequence", "all steps kept", beside: "the ancestor's pattern", .atLeastTimes(40),
+      obstacle: keeping),
     Goal("sequence", "retries that succeed at once", beside: "all steps kept", .atMostTimes(1.3)),
   ]
 
@@ -64,7 +75,7 @@ extension Goal {
     Goal("eights", "array", beside: taskGroup, .atLeastTimes(8), obstacle: standby),
     Goal(
       "deep", "any", beside: taskGroup, .atLeastTimes(1.2),
-      obstacle: "each level has a state of its own, and its task 15 asynchronous calls"),
+      obstacle: "a level is a value, a state and 15 asynchronous calls: see \"minimal composite\""),
     Goal("lazy", "lazy sequence", beside: "sliding window, 64 wide", .atLeastTimes(5)),
     Goal(
       "lazy", "lazy sequence, results used", beside: "sliding window, 64 wide", .atLeastTimes(3)),
@@ -96,7 +107,9 @@ extension Goal {
     }
 
   private static let runs: [Goal] = [
-    Goal("single", "start().outcome", beside: "Task.value", .atLeastTimes(0.8)),
+    Goal(
+      "single", "start().outcome", beside: "Task.value", .atLeastTimes(0.8),
+      obstacle: "it is a task, with one more object for its identity and its cancellation"),
     Goal(
       "pool", "pool, 2 wide", beside: "OperationQueue, 2 wide", .atLeastTimes(3),
       obstacle: taskPerRun),
@@ -132,20 +145,23 @@ extension Goal {
 
   private static let events: [Goal] = [
     Goal("observed", "observer that does nothing", beside: taskGroup, .atLeastTimes(6)),
-    Goal("observed", "recorder of everything", beside: taskGroup, .atLeastTimes(3)),
+    Goal(
+      "observed", "recorder of everything", beside: taskGroup, .atLeastTimes(3),
+      obstacle: watching),
     Goal("observed-busy", "recorder of everything", beside: "no observer", .atMostTimes(3)),
     Goal(
       "events", "observer with a clock and a count", beside: "a reading of the clock",
-      .atMostTimes(3)),
+      .atMostTimes(3), obstacle: watching),
     Goal("recording", "trace recorder", .atMost(60)),
   ]
 
   private static let programs: [Goal] = [
-    Goal("spawns", "output kept", beside: "Foundation.Process", .atLeastTimes(2)),
+    Goal(
+      "spawns", "output kept", beside: "Foundation.Process", .atLeastTimes(2), obstacle: loading),
     Goal(
       "processes", "output kept", beside: "Foundation.Process", .atLeastTimes(1.8),
-      obstacle: "most of it is loading, linking and ending the program itself: see spawns"),
-    Goal("processes", "output kept", beside: "make -j2", .atLeastTimes(1)),
+      obstacle: loading),
+    Goal("processes", "output kept", beside: "make -j2", .atLeastTimes(1), obstacle: loading),
     Goal("processes", "output kept", beside: "ninja -j2", .atLeastTimes(0.9)),
   ]
 }

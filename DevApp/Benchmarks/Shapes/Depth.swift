@@ -10,6 +10,11 @@ extension Shape {
         Level(below: below)
       }
     }
+    let minimalTower = Prepared { () -> any ComposableOperation<UInt64> in
+      (0..<levels).reduce(Work(seed: 0) as any ComposableOperation<UInt64>) { below, _ in
+        MinimalLevel(below: below)
+      }
+    }
     @Sendable func repeated(
       _ body: @Sendable () async throws -> UInt64
     ) async throws -> UInt64 {
@@ -30,6 +35,11 @@ extension Shape {
           try await repeated { try await inImmediateTasks(tower.value) }
         },
         Way("async let", .swift) { try await repeated { await bound(levels) } },
+        Way(MinimalComposite.name, .limit) {
+          try await repeated {
+            try await OperationContext().run(AnyOperation(minimalTower.value))
+          }
+        },
       ])
   }
 
@@ -71,5 +81,13 @@ private struct Level: ComposableOperation {
 
   func perform(in context: OperationContext) async throws -> UInt64 {
     try await context.run(ParallelOperation([below])).sum &+ 1
+  }
+}
+
+private struct MinimalLevel: ComposableOperation {
+  let below: any ComposableOperation<UInt64>
+
+  func perform(in context: OperationContext) async throws -> UInt64 {
+    try await context.run(MinimalComposite(children: [below])).sum &+ 1
   }
 }

@@ -109,6 +109,9 @@ extension Shape {
         repeated("discarding group, immediate tasks", .swift, of: size, count) { first in
           try await TaskGroups.immediate(list(first, size)).sum
         },
+        repeated(MinimalComposite.name, .limit, of: size, count) { first in
+          try await MinimalComposite(children: list(first, size)).run().get().sum
+        },
         .blocking("concurrentPerform", .swift) {
           var sum: UInt64 = 0
           for first in stride(from: 0, to: count / size * size, by: size) {

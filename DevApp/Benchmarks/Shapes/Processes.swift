@@ -34,6 +34,9 @@ extension Shape {
       Way("Foundation.Process", .swift) {
         try await run(count, FoundationProcess(path: program()))
       },
+      .blocking("posix_spawn and waitpid, 2 threads", .limit) {
+        try BareSpawns.run(program(), count: count, threads: 2)
+      },
     ]
   }
 

@@ -17,6 +17,7 @@ extension Shape {
           for index in 0..<count { sum &+= try await mixed(index).perform(in: context) }
           return sum
         },
+        Way("direct loop, records kept", .limit) { try await keptRecords(count) },
         Way("a task a step", .swift) { try await taskChain(count) },
         .blocking("the ancestor's pattern", .swift) { QueueSequence.run(count: count) },
       ] + (count > 1_000 ? [] : [dependencyChain(count)]))
@@ -52,6 +53,28 @@ extension Shape {
       sum &+= try await attempt.retrying(attempts: 3).run().get()
     }
     return sum
+  }
+
+  /// The least that keeping all steps requires: an object for each with its operation and result.
+  @concurrent private static func keptRecords(_ count: Int) async throws -> UInt64 {
+    let context = OperationContext()
+    var records: [KeptRecord] = []
+    for index in 0..<count {
+      let operation = mixed(index)
+      let value = try await operation.perform(in: context)
+      records.append(KeptRecord(operation, value))
+    }
+    return records.reduce(0) { $0 &+ $1.value }
+  }
+
+  private final class KeptRecord: Sendable {
+    let operation: any ComposableOperation<UInt64>
+    let value: UInt64
+
+    init(_ operation: any ComposableOperation<UInt64>, _ value: UInt64) {
+      self.operation = operation
+      self.value = value
+    }
   }
 
   /// Runs a task per step, each started when the previous one has ended.
