@@ -11,7 +11,7 @@ extension Goal {
   private static let checking =
     "a run reads twice whether its task has been cancelled, in 100 instructions each"
   private static let keeping =
-    "a direct loop that keeps a record of each step takes as long: see \"records kept\""
+    "keeping a record of each step is most of it: see \"direct loop, records kept\""
   private static let loading =
     "loading, linking and ending the program is most of it: see \"posix_spawn and waitpid\""
   private static let watching =
