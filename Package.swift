@@ -21,6 +21,7 @@ let package = Package(
     .library(name: "CompositeOperationsTestKit", targets: ["CompositeOperationsTestKit"]),
     .library(name: "DurableOperations", targets: ["DurableOperations"]),
     .library(name: "DurableOperationsTestKit", targets: ["DurableOperationsTestKit"]),
+    .library(name: "HTTPOperations", targets: ["HTTPOperations"]),
     .library(name: "OperationTracing", targets: ["OperationTracing"]),
     .library(name: "RecordOperations", targets: ["RecordOperations"]),
   ],
@@ -34,6 +35,12 @@ let package = Package(
     .target(
       name: "CompositeOperationsFoundation",
       dependencies: ["CompositeOperations", "CProcesses", "OperationTracing", "SystemSupport"],
+      swiftSettings: strict),
+    .target(
+      name: "HTTPOperations",
+      dependencies: [
+        "CompositeOperations", "CompositeOperationsFoundation", "OperationTracing", "SystemSupport",
+      ],
       swiftSettings: strict),
     .target(
       name: "RecordOperations",
@@ -58,7 +65,7 @@ let package = Package(
       name: "DevApp",
       dependencies: [
         "CompositeOperations", "CompositeOperationsFoundation", "DurableOperations",
-        "OperationTracing", "RecordOperations", "SQLiteSupport", "SystemSupport",
+        "HTTPOperations", "OperationTracing", "RecordOperations", "SQLiteSupport", "SystemSupport",
       ],
       path: "DevApp/Demo", swiftSettings: strict),
     .executableTarget(
@@ -74,21 +81,28 @@ let package = Package(
       name: "CompositeOperationsTests",
       dependencies: [
         "CompositeOperations", "CompositeOperationsTestKit", "OperationTracing", "SystemSupport",
-        "TestPrograms",
+        "TestSupport",
       ],
       exclude: ["Support/check-formats.py"], swiftSettings: strict),
     .testTarget(
       name: "CompositeOperationsFoundationTests",
       dependencies: [
         "CompositeOperations", "CompositeOperationsFoundation", "CompositeOperationsTestKit",
-        "LoopbackServer", "OperationTracing", "SystemSupport", "TestPrograms",
+        "OperationTracing", "SystemSupport", "TestSupport",
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "HTTPOperationsTests",
+      dependencies: [
+        "CompositeOperations", "CompositeOperationsFoundation", "CompositeOperationsTestKit",
+        "HTTPOperations", "LoopbackServer", "OperationTracing", "SystemSupport", "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(
       name: "RecordOperationsTests",
       dependencies: [
         "CompositeOperations", "CompositeOperationsTestKit", "RecordOperations", "SQLiteSupport",
-        "SystemSupport", "TestPrograms",
+        "SystemSupport", "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(
@@ -100,7 +114,7 @@ let package = Package(
       dependencies: [
         "CompositeOperations", "CompositeOperationsTestKit", "DurableOperations",
         "DurableOperationsTestKit", "RecordOperations", "SQLiteSupport", "SystemSupport",
-        "TestPrograms",
+        "TestSupport",
       ], swiftSettings: strict),
     // Tests kill it.
     .executableTarget(
@@ -114,9 +128,9 @@ let package = Package(
         "CompositeOperations", "DurableOperations", "RecordOperations", "SQLiteSupport",
       ],
       path: "Tests/FlowCrashes", swiftSettings: strict),
-    // Programs that tests run.
+    // Programs that tests run, temporary folders and the like.
     .target(
-      name: "TestPrograms", dependencies: ["CProcesses"], path: "Tests/TestPrograms",
+      name: "TestSupport", dependencies: ["CProcesses"], path: "Tests/TestSupport",
       swiftSettings: strict),
     .target(
       name: "LoopbackServer", dependencies: ["CompositeOperations"], path: "Tests/LoopbackServer",
@@ -139,7 +153,7 @@ let package = Package(
       name: "DevAppTests",
       dependencies: [
         "CompositeOperations", "DevApp", "DurableOperations", "LoopbackServer", "SQLiteSupport",
-        "TestPrograms",
+        "TestSupport",
       ],
       swiftSettings: strict),
   ],

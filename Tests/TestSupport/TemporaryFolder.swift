@@ -1,37 +1,37 @@
-import Foundation
+public import Foundation
 
 /// A temporary folder that is removed with this object.
-final class TemporaryFolder: Sendable {
-  let url: URL
+public final class TemporaryFolder: Sendable {
+  public let url: URL
 
-  init(in parent: URL = FileManager.default.temporaryDirectory) throws {
+  public init(in parent: URL = FileManager.default.temporaryDirectory) throws {
     url = parent.appendingPathComponent(UUID().uuidString)
     try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
   }
 
   deinit { try? FileManager.default.removeItem(at: url) }
 
-  subscript(name: String) -> URL { url.appendingPathComponent(name) }
+  public subscript(name: String) -> URL { url.appendingPathComponent(name) }
 
   /// Creates a symbolic link.
-  func link(_ name: String, to path: String) throws -> URL {
+  public func link(_ name: String, to path: String) throws -> URL {
     try FileManager.default.createSymbolicLink(atPath: self[name].path, withDestinationPath: path)
     return self[name]
   }
 
   /// The names of the contents, sorted.
-  func names() throws -> [String] {
+  public func names() throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: url.path).sorted()
   }
 
   /// The size of a file in bytes; nil if there is no such file.
-  func size(of name: String) -> Int? {
+  public func size(of name: String) -> Int? {
     (try? FileManager.default.attributesOfItem(atPath: self[name].path))?[.size] as? Int
   }
 }
 
 /// Pseudorandom bytes, the same for the same seed.
-func someBytes(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
+public func someBytes(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
   var state = seed
   return (0..<count).map { _ in
     state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407

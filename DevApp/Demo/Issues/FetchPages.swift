@@ -1,6 +1,6 @@
 import CompositeOperations
-import CompositeOperationsFoundation
 import Foundation
+import HTTPOperations
 
 /// An operation that fetches all pages of a list in sequence.
 struct FetchPages<Item: Decodable & Sendable>: ComposableOperation {

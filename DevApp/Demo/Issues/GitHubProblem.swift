@@ -1,6 +1,6 @@
 import CompositeOperations
-import CompositeOperationsFoundation
 import Foundation
+import HTTPOperations
 
 /// An error in the responses of the server.
 struct GitHubProblem: Error, CustomStringConvertible {

@@ -103,7 +103,7 @@ public final class BlockingThreads: Sendable {
 
   /// Calls a function on one of the threads and waits for its result, even if the task is
   /// cancelled.
-  func run<Value: Sendable, Failure: Error>(
+  package func run<Value: Sendable, Failure: Error>(
     _ body: @escaping @Sendable () throws(Failure) -> Value
   ) async throws(Failure) -> Value {
     let result: Result<Value, Failure> = await withCheckedContinuation { waiter in

@@ -43,7 +43,7 @@ struct FileErrors: Sendable {
 
 extension URL {
   /// The path of the file on this machine; nil if the URL does not name one.
-  var pathOfFile: String? {
+  package var pathOfFile: String? {
     // A zero byte would end the path for the system, which would then use another file.
     let hasZero = path(percentEncoded: true).contains("%00")
     return isFileURL && !path.isEmpty && !hasZero ? path : nil

@@ -16,7 +16,7 @@ extension Condition {
   /// A condition that waits until there is a network.
   ///
   /// ```swift
-  /// import CompositeOperationsFoundation
+  /// import HTTPOperations
   ///
   /// let probe = HostProbe(host: "example.com", port: 443)
   /// let data = HTTPDataOperation(url).requiring(.connectivity(probe)).retryingHTTP()

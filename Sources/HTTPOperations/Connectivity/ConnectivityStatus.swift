@@ -3,7 +3,7 @@ public import CompositeOperations
 /// A monitor of the network that your code updates, such as from another framework or in a test.
 ///
 /// ```swift
-/// import CompositeOperationsFoundation
+/// import HTTPOperations
 ///
 /// let status = ConnectivityStatus(isConnected: false)
 /// let data = HTTPDataOperation(url).requiring(.connectivity(status))

@@ -5,7 +5,7 @@ internal import SystemSupport
 /// A monitor of the network that connects to a host repeatedly until it answers.
 ///
 /// ```swift
-/// import CompositeOperationsFoundation
+/// import HTTPOperations
 ///
 /// let probe = HostProbe(host: "example.com", port: 443, timeout: .seconds(2))
 /// let data = HTTPDataOperation(url).requiring(.connectivity(probe))

@@ -8,7 +8,7 @@ public import Foundation
 /// An operation that sends an HTTP request and returns the response with its whole body.
 ///
 /// ```swift
-/// import CompositeOperationsFoundation
+/// import HTTPOperations
 ///
 /// let repositories = HTTPDataOperation(url)
 ///   .decoding([String].self)

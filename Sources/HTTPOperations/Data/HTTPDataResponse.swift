@@ -30,7 +30,7 @@ extension ComposableOperation where Success == HTTPDataResponse {
   /// Decodes the body of the response from JSON.
   ///
   /// ```swift
-  /// import CompositeOperationsFoundation
+  /// import HTTPOperations
   ///
   /// let names = HTTPDataOperation(url).decoding([String].self)
   /// ```
@@ -73,7 +73,7 @@ extension ComposableOperation where Success: Encodable {
   /// Encodes the result to JSON.
   ///
   /// ```swift
-  /// import CompositeOperationsFoundation
+  /// import HTTPOperations
   ///
   /// let sent = SimpleOperation { ["title": "It does not work"] }
   ///   .encoding()

@@ -1,4 +1,5 @@
 internal import CompositeOperations
+internal import CompositeOperationsFoundation
 internal import Dispatch
 
 /// Performs blocking steps in order, on a thread that may block, while the producer continues.

@@ -1,4 +1,5 @@
 public import CompositeOperations
+internal import CompositeOperationsFoundation
 public import Foundation
 
 #if canImport(FoundationNetworking)
@@ -8,7 +9,7 @@ public import Foundation
 /// An operation that downloads a file over HTTP.
 ///
 /// ```swift
-/// import CompositeOperationsFoundation
+/// import HTTPOperations
 ///
 /// let download = HTTPDownloadOperation(url, to: URL(fileURLWithPath: path)).retryingHTTP()
 /// ```

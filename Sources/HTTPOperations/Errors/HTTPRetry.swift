@@ -4,7 +4,7 @@ extension ComposableOperation {
   /// Retries the operation if an HTTP request failed and another attempt is worthwhile.
   ///
   /// ```swift
-  /// import CompositeOperationsFoundation
+  /// import HTTPOperations
   ///
   /// let names = HTTPDataOperation(url).decoding([String].self).retryingHTTP(attempts: 5)
   /// ```

@@ -1,7 +1,7 @@
 /// The options of an HTTP request.
 ///
 /// ```swift
-/// import CompositeOperationsFoundation
+/// import HTTPOperations
 ///
 /// let order = HTTPDataOperation(url, options: HTTPRequestOptions(isRepeatable: true))
 /// ```

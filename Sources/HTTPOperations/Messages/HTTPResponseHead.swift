@@ -25,7 +25,7 @@ extension HTTPResponseHead {
 /// The headers of a response, whose names are case-insensitive.
 ///
 /// ```swift
-/// import CompositeOperationsFoundation
+/// import HTTPOperations
 ///
 /// let response = try await HTTPDataOperation(url).run().get()
 /// let type = response.headers["content-type"]

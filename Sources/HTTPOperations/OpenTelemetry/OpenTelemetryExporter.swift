@@ -10,7 +10,7 @@ internal import SystemSupport
 /// Sends traces to an OpenTelemetry collector, in OTLP over HTTP with JSON.
 ///
 /// ```swift
-/// import CompositeOperationsFoundation
+/// import HTTPOperations
 ///
 /// let recorder = TraceRecorder()
 /// _ = await sync.observed(by: recorder).run()

@@ -4,7 +4,7 @@ internal import OperationTracing
 /// An observer that sends runs to an OpenTelemetry collector as they end.
 ///
 /// ```swift
-/// import CompositeOperationsFoundation
+/// import HTTPOperations
 ///
 /// if let collector = URL(string: "http://localhost:4318") {
 ///   let stream = OpenTelemetryStream(to: OpenTelemetryExporter(to: collector))

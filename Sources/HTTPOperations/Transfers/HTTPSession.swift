@@ -10,7 +10,7 @@ internal import CompositeOperations
 /// A session that sends HTTP requests, based on `URLSession`.
 ///
 /// ```swift
-/// import CompositeOperationsFoundation
+/// import HTTPOperations
 /// import FoundationNetworking  // on Linux alone
 ///
 /// let configuration = URLSessionConfiguration.ephemeral

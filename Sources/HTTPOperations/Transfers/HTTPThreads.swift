@@ -1,3 +1,4 @@
+internal import CompositeOperationsFoundation
 internal import Foundation
 
 #if canImport(FoundationNetworking)

@@ -1,4 +1,5 @@
 public import CompositeOperations
+internal import CompositeOperationsFoundation
 public import Foundation
 internal import SystemSupport
 
@@ -9,7 +10,7 @@ internal import SystemSupport
 /// An operation that sends data or a file over HTTP and returns the response.
 ///
 /// ```swift
-/// import CompositeOperationsFoundation
+/// import HTTPOperations
 ///
 /// let notes = HTTPUploadOperation(url, from: .file(URL(fileURLWithPath: path))).retryingHTTP()
 /// let issue = HTTPUploadOperation(url, method: "POST", from: .json(["title": "It does not work"]))

@@ -3,7 +3,7 @@ public import Foundation
 /// The body of an upload: data, a file, or a value as JSON.
 ///
 /// ```swift
-/// import CompositeOperationsFoundation
+/// import HTTPOperations
 ///
 /// let issue = HTTPUploadSource.json(["title": "It does not work"])
 /// let upload = HTTPUploadOperation(url, method: "POST", from: issue)

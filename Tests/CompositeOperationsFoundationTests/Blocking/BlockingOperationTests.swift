@@ -3,6 +3,7 @@ import CompositeOperationsFoundation
 import CompositeOperationsTestKit
 import Dispatch
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct BlockingOperationTests {

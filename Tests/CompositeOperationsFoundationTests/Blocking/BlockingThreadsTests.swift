@@ -3,6 +3,7 @@ import CompositeOperationsFoundation
 import Dispatch
 import Foundation
 import SystemSupport
+import TestSupport
 import Testing
 
 @Suite struct BlockingThreadsTests {

@@ -1,19 +1,16 @@
 import CompositeOperations
 import CompositeOperationsFoundation
 import Foundation
-import LoopbackServer
 import Testing
 
 @Suite struct LocalizedErrorTests {
   @Test func `localizedDescription equals the description of the error`() async throws {
-    let server = try LoopbackServer(.init(404, "no such page"))
     let missing = FileReadOperation(URL(fileURLWithPath: "/no/such/file"))
     let failures: [any Error] = [
       try #require(await missing.run().error),
       try #require(await ParallelOperation([missing, missing]).run().error),
       try #require(await missing.retrying(attempts: 1).run().error),
       try #require(await missing.then { _ in missing }.run().error),
-      try #require(await HTTPDataOperation(server.url()).run().error),
       try #require(await ProcessOperation("no-such-program").run().error),
       try #require(await ProcessOperation("false").run().error),
     ]
@@ -25,7 +22,10 @@ import Testing
     let sources = tests.appendingPathComponent("../../../Sources").standardizedFileURL
     var declared: Set<Substring> = []
     var conforming: Set<Substring> = []
-    for module in ["CompositeOperations", "CompositeOperationsFoundation", "OperationTracing"] {
+    let modules = [
+      "CompositeOperations", "CompositeOperationsFoundation", "HTTPOperations", "OperationTracing",
+    ]
+    for module in modules {
       let files = try #require(
         FileManager.default.enumerator(
           at: sources.appendingPathComponent(module), includingPropertiesForKeys: nil))

@@ -1,6 +1,7 @@
 import CompositeOperations
 import CompositeOperationsFoundation
 import Foundation
+import TestSupport
 import Testing
 
 /// Moves to another disk: a file system in memory, if the system has one.

@@ -1,6 +1,7 @@
 import CompositeOperations
 import CompositeOperationsFoundation
 import Foundation
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct FilePipeTests {

@@ -15,25 +15,6 @@ func fileError(_ outcome: Outcome<some Sendable>) -> FileOperationError? {
   outcome.error as? FileOperationError
 }
 
-/// The status of a file, or of a symbolic link itself.
-func status(of url: URL) -> stat {
-  var status = stat()
-  #expect(unsafe lstat(url.path, &status) == 0, "\(url.path)")
-  return status
-}
-
-/// The permissions of a file, with setuid and setgid.
-func rights(of url: URL) -> mode_t { status(of: url).st_mode & 0o7777 }
-
-/// The modification time of a file, or of a symbolic link itself.
-func changeTime(of url: URL) -> timespec {
-  #if canImport(Darwin)
-    status(of: url).st_mtimespec
-  #else
-    status(of: url).st_mtim
-  #endif
-}
-
 extension ComposableOperation {
   /// Calls a function, on the thread of the operation, whenever the operation reports progress.
   func atProgress(

@@ -1,6 +1,7 @@
 import CompositeOperations
 import CompositeOperationsFoundation
 import Foundation
+import TestSupport
 import Testing
 
 /// Trees that change during an operation, and unusual trees.

@@ -1,6 +1,7 @@
 import CompositeOperations
 import CompositeOperationsFoundation
 import Foundation
+import TestSupport
 
 /// Runs a script with the shell.
 func shell(_ script: String, _ arguments: String..., in folder: String? = nil) -> ProcessOperation {
@@ -31,28 +32,6 @@ final class TestFolder: Sendable {
 
   func text(of name: String) throws -> String {
     try String(contentsOfFile: path(of: name), encoding: .utf8)
-  }
-}
-
-/// The numbers of open descriptors and zombies of this process.
-struct ResourceCounts: Equatable {
-  let descriptors: Int
-  let zombies: Int
-
-  static var now: ResourceCounts {
-    get throws {
-      let folder = FileManager.default
-      let open = try folder.contentsOfDirectory(atPath: "/proc/self/fd").count
-      let own = ProcessInfo.processInfo.processIdentifier
-      let zombies = try folder.contentsOfDirectory(atPath: "/proc").filter { name in
-        guard Int32(name) != nil,
-          let line = try? String(contentsOfFile: "/proc/\(name)/stat", encoding: .utf8)
-        else { return false }
-        let fields = line.split(separator: ")").last?.split(separator: " ") ?? []
-        return fields.count > 1 && fields[0] == "Z" && fields[1] == "\(own)"
-      }
-      return ResourceCounts(descriptors: open, zombies: zombies.count)
-    }
   }
 }
 

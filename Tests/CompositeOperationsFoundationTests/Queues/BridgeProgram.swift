@@ -1,6 +1,7 @@
 import CompositeOperations
 import CompositeOperationsFoundation
 import Foundation
+import TestSupport
 
 /// Records when nodes began and ended, in order.
 final class BridgeLog: Sendable {

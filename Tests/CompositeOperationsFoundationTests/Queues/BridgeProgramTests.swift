@@ -2,6 +2,7 @@ import CompositeOperations
 import CompositeOperationsFoundation
 import CompositeOperationsTestKit
 import Foundation
+import TestSupport
 import Testing
 
 /// Random programs of dependencies, priorities, widths, failures and cancellations, run by

@@ -2,6 +2,7 @@ import CompositeOperations
 import CompositeOperationsFoundation
 import CompositeOperationsTestKit
 import Foundation
+import TestSupport
 import Testing
 
 /// A typical asynchronous subclass of `Operation`, with its own state.

@@ -34,7 +34,9 @@ import Testing
 
   @Test func `C2: unstructured tasks are created in one file`() throws {
     // The test kit and the tests may create unstructured tasks.
-    let modules = ["CompositeOperations", "CompositeOperationsFoundation", "RecordOperations"]
+    let modules = [
+      "CompositeOperations", "CompositeOperationsFoundation", "HTTPOperations", "RecordOperations",
+    ]
     let files = try modules.flatMap { module in
       try Checkout.files(below: "Sources/\(module)", suffix: ".swift")
     }

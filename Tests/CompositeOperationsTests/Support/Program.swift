@@ -1,5 +1,5 @@
 import Foundation
-import TestPrograms
+import TestSupport
 
 /// A program that a test runs and awaits.
 struct Program {

@@ -1,5 +1,5 @@
 import Foundation
-import TestPrograms
+import TestSupport
 
 /// The exit status and the outputs of a program.
 struct ProgramResult: Sendable {

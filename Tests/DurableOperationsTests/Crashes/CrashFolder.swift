@@ -1,6 +1,6 @@
 import DurableOperations
 import Foundation
-import TestPrograms
+import TestSupport
 import Testing
 
 /// A folder for a journal and the processes that use it. It is removed with its contents when it is

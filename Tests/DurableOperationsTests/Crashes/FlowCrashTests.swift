@@ -3,7 +3,7 @@ import DurableOperations
 import Foundation
 import RecordOperations
 import Synchronization
-import TestPrograms
+import TestSupport
 import Testing
 
 /// Kills a process that runs a flow with every kind of step, and checks that the next one continues.

@@ -2,7 +2,7 @@ import CompositeOperations
 import DurableOperations
 import Foundation
 import Synchronization
-import TestPrograms
+import TestSupport
 import Testing
 
 /// Kills and restarts worker processes that share one journal.

@@ -1,9 +1,10 @@
 import CompositeOperations
-import CompositeOperationsFoundation
 import CompositeOperationsTestKit
 import Foundation
+import HTTPOperations
 import LoopbackServer
 import SystemSupport
+import TestSupport
 import Testing
 
 @Suite struct ConnectivityTests {

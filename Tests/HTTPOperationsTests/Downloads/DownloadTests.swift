@@ -1,8 +1,9 @@
 import CompositeOperations
-import CompositeOperationsFoundation
 import CompositeOperationsTestKit
 import Foundation
+import HTTPOperations
 import LoopbackServer
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)

@@ -1,7 +1,7 @@
 import CompositeOperations
-import CompositeOperationsFoundation
 import CompositeOperationsTestKit
 import Foundation
+import HTTPOperations
 import Testing
 
 @Suite struct StreamTests {

@@ -1,7 +1,9 @@
 import CompositeOperations
 import CompositeOperationsFoundation
 import Foundation
+import HTTPOperations
 import LoopbackServer
+import TestSupport
 
 /// A random flow with an expected result.
 indirect enum SoakFlow: Sendable {
@@ -103,6 +105,10 @@ extension SoakFlow.Step {
     case .cutOffPage: Self.reading(HTTPDataOperation(fixture.server.url("/cut")))
     case .missingFile: FileReadOperation(fixture.folder["missing"]).map(\.count)
     }
+  }
+
+  private func shell(_ script: String) -> ProcessOperation {
+    ProcessOperation("/bin/sh", arguments: ["-c", script])
   }
 
   private static func reading(_ process: ProcessOperation) -> any ComposableOperation<Int> {

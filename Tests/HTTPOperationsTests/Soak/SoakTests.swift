@@ -1,6 +1,7 @@
 import CompositeOperations
 import CompositeOperationsTestKit
 import Foundation
+import TestSupport
 import Testing
 
 /// Random flows of processes, files, requests and queues. Half of them are cancelled at a random

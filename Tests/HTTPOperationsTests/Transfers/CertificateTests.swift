@@ -1,8 +1,8 @@
 import CompositeOperations
-import CompositeOperationsFoundation
 import Foundation
+import HTTPOperations
 import LoopbackServer
-import TestPrograms
+import TestSupport
 import Testing
 
 @Suite struct CertificateTests {

@@ -1,7 +1,8 @@
 import CompositeOperations
-import CompositeOperationsFoundation
 import Foundation
+import HTTPOperations
 import LoopbackServer
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)

@@ -1,5 +1,5 @@
-import CompositeOperationsFoundation
 import Foundation
+import HTTPOperations
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking

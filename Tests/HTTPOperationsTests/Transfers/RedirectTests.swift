@@ -1,6 +1,6 @@
 import CompositeOperations
-import CompositeOperationsFoundation
 import Foundation
+import HTTPOperations
 import LoopbackServer
 import Testing
 

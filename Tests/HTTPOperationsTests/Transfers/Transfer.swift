@@ -1,6 +1,7 @@
 import CompositeOperations
-import CompositeOperationsFoundation
 import Foundation
+import HTTPOperations
+import TestSupport
 
 /// The kinds of HTTP operations, for tests of their common behavior.
 enum Transfer: CaseIterable, Sendable {

@@ -2,7 +2,7 @@ import CompositeOperations
 import Foundation
 import RecordOperations
 import SQLiteSupport
-import TestPrograms
+import TestSupport
 import Testing
 
 /// Kills a process at random times, and checks that it leaves whole batches.

@@ -1,5 +1,5 @@
 import Foundation
-import TestPrograms
+import TestSupport
 
 /// Runs Python, whose modules `csv` and `json` are a reference for these formats.
 enum Python {

@@ -1,5 +1,5 @@
 import Foundation
-import TestPrograms
+import TestSupport
 
 /// A shell that can mount file systems that are visible only to its own programs.
 ///
