@@ -11,7 +11,7 @@
 #define LEAST_STACK ((size_t)1 << 20)
 
 /// How much of a stack counts at most, in bytes.
-#define MOST_STACK ((size_t)8 << 20)
+#define COUNTED_STACK ((size_t)512 << 10)
 
 struct start {
   void (*body)(void *);
@@ -72,10 +72,9 @@ int process_start_thread(void (*body)(void *), void *context) {
   return error;
 }
 
-/// The stack of the calling thread: its lowest address that counts, and its end.
+/// The bounds of the stack of the calling thread; 0 before the lookup, and 1 if it has failed.
 static _Thread_local uintptr_t stack_start, stack_end;
 
-/// Looks up the stack of the calling thread. Its end is its start if the system does not know it.
 static __attribute__((noinline)) void find_stack(void) {
   stack_start = stack_end = 1;
   void *start = NULL;
@@ -90,16 +89,16 @@ static __attribute__((noinline)) void find_stack(void) {
   pthread_attr_destroy(&attributes);
   if (error) return;
 #endif
-  stack_end = (uintptr_t)start + size;
-  stack_start = stack_end - (size < MOST_STACK ? size : MOST_STACK);
+  stack_start = (uintptr_t)start;
+  stack_end = stack_start + size;
 }
 
-enum process_stack_use process_stack_use(void) {
+int process_stack_quarters(void) {
   if (!stack_end) find_stack();
   // Not the address of a variable, which a sanitizer may store elsewhere.
   uintptr_t now = (uintptr_t)__builtin_frame_address(0);
-  if (now >= stack_end) return process_stack_use_unknown;
-  uintptr_t half = (stack_end - stack_start) / 2;
-  if (now >= stack_start + half) return process_stack_use_below_half;
-  return now >= stack_start ? process_stack_use_half : process_stack_use_unknown;
+  if (now < stack_start || now >= stack_end) return -1;
+  size_t size = stack_end - stack_start, used = stack_end - now;
+  if (size > COUNTED_STACK) size = COUNTED_STACK;
+  return used < size ? (int)(used / (size / 4)) : 4;
 }

@@ -123,15 +123,9 @@ int process_start_thread(void (*body)(void *), void *context);
 /// inherits the signal mask of the calling thread.
 int process_start_named_thread(const char *name, void (*body)(void *), void *context);
 
-enum process_stack_use {
-  /// The bounds of the stack are unknown, or the code runs on a stack that is not the thread's own.
-  process_stack_use_unknown,
-  process_stack_use_below_half,
-  process_stack_use_half,
-};
-
-/// Returns whether the calling thread uses half of its stack or more. Of a stack larger than 8 MiB,
-/// only the first 8 MiB count.
-enum process_stack_use process_stack_use(void);
+/// Returns how many whole quarters of its stack the calling thread uses, from 0 to 4. Of a stack
+/// larger than 512 KiB, only the first 512 KiB count, and more than these is 4. Returns -1 if the
+/// system does not report the stack, or if the code runs on another one, such as that of a fiber.
+int process_stack_quarters(void);
 
 #endif

@@ -26,8 +26,8 @@ enum NestedCalls {
     fileprivate var limit: Int {
       switch self {
       case .release, .discard: 32
-      // In each call the Swift runtime cancels up to 48 levels of child tasks recursively, which
-      // takes 15 KiB or more.
+      // In each call the Swift runtime cancels up to 96 levels of composites recursively, with up
+      // to three child tasks for each, which takes 300 bytes for a task.
       case .cancel: 2
       case .closure: 1
       }

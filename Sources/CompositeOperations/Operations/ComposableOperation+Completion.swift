@@ -38,7 +38,7 @@ extension ComposableOperation {
   /// Performs a run from its first event to its last. The caller passes on or discards a late
   /// outcome.
   ///
-  /// - Parameter depth: How many immediate tasks are nested on the stack of this thread.
+  /// - Parameter depth: How many runs are nested since the last fresh stack.
   @usableFromInline nonisolated(nonsending) func complete(
     in scope: OperationScope, depth: Int
   ) async -> Completion<Success> {
@@ -54,7 +54,7 @@ extension ComposableOperation {
   ///
   /// - Parameters:
   ///   - slot: The memory for the value.
-  ///   - depth: How many immediate tasks are nested on the stack of this thread.
+  ///   - depth: How many runs are nested since the last fresh stack.
   @inline(__always) nonisolated(nonsending) func complete(
     into slot: ResultSlot, in scope: OperationScope, depth: Int
   ) async -> Completion<Void> {

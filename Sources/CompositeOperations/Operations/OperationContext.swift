@@ -17,7 +17,8 @@ internal import SystemSupport
 // default environment and holds no permits.
 @frozen public struct OperationContext: Sendable {
   @usableFromInline let scope: OperationScope?
-  /// How many immediate tasks are nested on the stack of this thread.
+  /// How many runs are nested since the last fresh stack, and since a `run()` without a context.
+  /// Only composites and observed runs count.
   @usableFromInline let depth: Int
 
   /// Creates a context outside any run, with the default environment.
@@ -215,13 +216,14 @@ extension ComposableOperation {
 }
 
 extension OperationContext {
-  /// The maximum nesting on a stack of unknown size, and of runs in one task.
+  /// The maximum nesting of runs in one task, of composites under a preferred executor, and of
+  /// composites on a stack of unknown size.
   ///
-  /// Twice as many fit into 512 KiB, the smallest stack of the platforms.
+  /// Twice as many composites fit into 512 KiB, the smallest stack of the platforms.
   private static var deepest: Int { 48 }
-  /// The maximum nesting on any stack. The Swift runtime cancels the child tasks of child tasks
-  /// recursively, on the stack of the thread that cancels the outermost one.
-  private static var deepestOnLargeStack: Int { 192 }
+  /// The maximum nesting of composites otherwise. The Swift runtime cancels the child tasks of child
+  /// tasks recursively, on the stack of the thread that cancels the outermost one.
+  private static var deepestOnMeasuredStack: Int { 96 }
   /// The maximum nesting of immediate tasks below a closure that begins on the stack of its run.
   private static var shallow: Int { 2 }
 
@@ -231,26 +233,20 @@ extension OperationContext {
   }
 
   /// Whether children must begin on a fresh stack: the thread uses half of its own, or too many
-  /// tasks are nested.
+  /// composites are nested.
   @usableFromInline var isTooDeep: Bool {
-    switch SystemThread.stackUse {
-    case .half: true
-    case .unknown: isBeyondDeepest
-    case .belowHalf: isBeyondDeepest && isTooDeepForLargeStack
-    }
-  }
-
-  private var isTooDeepForLargeStack: Bool {
-    if depth > Self.deepestOnLargeStack { return true }
-    // A reproducible run must not depend on the size of a stack.
-    return Task.hasPreferredExecutor
+    guard let quarters = SystemThread.usedQuartersOfStack else { return isBeyondDeepest }
+    if quarters < 2, !isBeyondDeepest { return false }
+    // A reproducible run must not depend on the size of a stack, unless it would overflow.
+    if Task.hasPreferredExecutor { return quarters > 2 || isBeyondDeepest }
+    return quarters >= 2 || depth > Self.deepestOnMeasuredStack
   }
 
   /// Whether more than ``deepest`` runs are nested.
   var isBeyondDeepest: Bool { depth > Self.deepest }
 
-  /// Whether the stack has room for a closure that runs other operations: their composites nest to
-  /// ``deepest`` again. The depth of observed runs also counts runs that are not on the stack.
+  /// Whether few runs are around this one. A closure that begins on its stack, and runs other
+  /// operations, nests as deeply again.
   @usableFromInline var isShallow: Bool { depth <= Self.shallow }
 
   /// The context for children that begin in an ordinary task.

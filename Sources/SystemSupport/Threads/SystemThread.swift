@@ -29,22 +29,14 @@ package enum SystemThread {
     start(named: "", body) == 0
   }
 
-  /// How much of its stack a thread uses.
-  package enum StackUse: Sendable {
-    case belowHalf
-    case half
-    /// The system does not report the stack, or the code runs on one of its own.
-    case unknown
-  }
-
-  /// Whether the calling thread uses half of its stack or more. Of a stack larger than 8 MiB, only
-  /// the first 8 MiB count.
-  package static var stackUse: StackUse {
-    switch process_stack_use() {
-    case process_stack_use_below_half: .belowHalf
-    case process_stack_use_half: .half
-    default: .unknown
-    }
+  /// How many whole quarters of its stack the calling thread uses, from 0 to 4.
+  ///
+  /// Of a stack larger than 512 KiB, only the first 512 KiB count, and more than these is 4. Nil if
+  /// the system does not report the stack, or if the code runs on another one, such as that of a
+  /// fiber.
+  package static var usedQuartersOfStack: Int? {
+    let quarters = process_stack_quarters()
+    return quarters < 0 ? nil : Int(quarters)
   }
 
   private final class Body: Sendable {

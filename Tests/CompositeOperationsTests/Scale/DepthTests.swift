@@ -92,15 +92,24 @@ import Testing
 
   @Test func `C4: bodies that run composites without their context nest 10,000 levels deep`() async
   {
-    struct Countdown: ComposableOperation {
-      let count: Int
-      func perform(in context: OperationContext) async throws -> Int {
-        if count == 0 { return 0 }
-        return try await ParallelOperation([Countdown(count: count - 1)]).run().get()[0] + 1
+    await #expect(processExitsWith: .success) {
+      let ends = Countdown(from: Scale.depth) { 0 }
+      #expect(await ends.run().result == Scale.depth)
+      await SmallStack.run { environment in
+        #expect(await ends.run(in: environment).result == Scale.depth)
       }
     }
-    await #expect(processExitsWith: .success) {
-      #expect(await Countdown(count: Scale.depth).run().result == Scale.depth)
+  }
+
+  @Test(arguments: Nesting.allCases)
+  func `C4: 10,000 levels run and fail on 512 KiB without an executor`(nesting: Nesting) async {
+    await #expect(processExitsWith: .success) { [name = nesting.rawValue as String] in
+      let nesting = try #require(Nesting(rawValue: name))
+      await OwnStack.run {
+        #expect(await deep(nesting, SimpleOperation { 7 }).run().result == 7)
+        let failing = deep(nesting, SimpleOperation { throw TestError("failed") })
+        #expect(await failing.run().error != nil)
+      }
     }
   }
 
@@ -110,45 +119,45 @@ import Testing
     await #expect(processExitsWith: .success) {
       let gate = Gate()
       let waiting = SimpleOperation { try await gate.pass() }
-      let run = (0..<2_000).reduce(AnyOperation(waiting)) { inner, _ in
-        AnyOperation(ParallelOperation([inner]).map { _ in })
-      }.start()
-      await gate.waitForArrivals(1)
-      await withCheckedContinuation { isDone in
-        let small = Thread {
-          run.cancel()
-          isDone.resume()
+      let operations: [any ComposableOperation<Int>] = [
+        (0..<2_000).reduce(AnyOperation(waiting.map { 7 })) { inner, _ in
+          AnyOperation(ParallelOperation([inner]).map { $0[0] })
+        },
+        Countdown(from: 2_000) {
+          try await gate.pass()
+          return 7
+        },
+      ]
+      for (index, operation) in operations.enumerated() {
+        let run = AnyOperation(operation).start()
+        await gate.waitForArrivals(index + 1)
+        await withCheckedContinuation { isDone in
+          let small = Thread {
+            run.cancel()
+            isDone.resume()
+          }
+          small.stackSize = Scale.isSanitized ? 16 << 20 : 256 << 10
+          small.start()
         }
-        small.stackSize = Scale.isSanitized ? 16 << 20 : 256 << 10
-        small.start()
+        #expect(await run.outcome.isCancelled)
       }
-      #expect(await run.outcome.isCancelled)
     }
   }
 
-  @Test func `C4: under an executor, composites nest 48 levels deep on every stack`() async {
-    final class CountingExecutor: TaskExecutor {
-      let jobs = Log<Void>()
-
-      func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        jobs.add(())
-        DispatchQueue.global().async {
-          unsafe job.runSynchronously(on: self.asUnownedTaskExecutor())
+  @Test func `C4: under an executor, composites nest 48 levels deep on larger stacks`() async {
+    await #expect(processExitsWith: .success) {
+      @Sendable func jobs(levels: Int) async -> Int {
+        let executor = CountingExecutor()
+        let operation = (0..<levels).reduce(AnyOperation(SimpleOperation { 7 })) { inner, _ in
+          AnyOperation(ParallelOperation([inner]).map { $0[0] })
         }
+        #expect(await operation.run(in: OperationEnvironment(executor: executor)).result == 7)
+        return executor.jobs.count
       }
+      #expect(await jobs(levels: 40) == 1)
+      // Another job for the next stack, and one for each level whose task it has suspended.
+      #expect(await jobs(levels: 60) > 2)
     }
-    @Sendable func jobs(levels: Int) async -> Int {
-      let executor = CountingExecutor()
-      let operation = (0..<levels).reduce(AnyOperation(SimpleOperation { 7 })) { inner, _ in
-        AnyOperation(ParallelOperation([inner]).map { $0[0] })
-      }
-      #expect(await operation.run(in: OperationEnvironment(executor: executor)).result == 7)
-      return executor.jobs.count
-    }
-    #expect(await jobs(levels: 40) == 1)
-    // Another job for each further stack, and one for each level whose tasks it has suspended.
-    #expect(await jobs(levels: 140) > 2)
   }
 
   @Test func `C4: closures of finally that run the operation again nest 10,000 levels deep`() async
@@ -303,6 +312,53 @@ import Testing
     }
     _ = await operation.run(in: OperationEnvironment(observers: [RecordingObserver()]))
     #expect(tasks.count == 200 && (4...8).contains(Set(tasks.entries).count))
+  }
+}
+
+/// A body that runs the same operation again without its context.
+private struct Countdown: ComposableOperation {
+  let count: Int
+  let end: @Sendable () async throws -> Int
+
+  init(from count: Int, end: @escaping @Sendable () async throws -> Int) {
+    self.count = count
+    self.end = end
+  }
+
+  func perform(in context: OperationContext) async throws -> Int {
+    if count == 0 { return try await end() }
+    let below = ParallelOperation([Countdown(from: count - 1, end: end)])
+    return try await below.run().get()[0] + 1
+  }
+}
+
+/// Runs a body as an immediate task on the stack of a thread of its own, without an executor.
+private enum OwnStack {
+  static func run(_ body: @escaping @Sendable () async -> Void) async {
+    await withCheckedContinuation { isDone in
+      let small = Thread {
+        Task.immediate {
+          await body()
+          isDone.resume()
+        }
+      }
+      // The sanitizers make frames many times as large.
+      small.stackSize = Scale.isSanitized ? 16 << 20 : 512 << 10
+      small.start()
+    }
+  }
+}
+
+/// Counts the jobs of its tasks, and runs them on the threads of Dispatch.
+private final class CountingExecutor: TaskExecutor {
+  let jobs = Log<Void>()
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    jobs.add(())
+    DispatchQueue.global().async {
+      unsafe job.runSynchronously(on: self.asUnownedTaskExecutor())
+    }
   }
 }
 

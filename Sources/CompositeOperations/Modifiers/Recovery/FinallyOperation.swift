@@ -41,7 +41,8 @@ extension ComposableOperation {
     let completion = await context.complete(base)
     // Not on the caller's actor.
     let actor = #isolation
-    await UnstructuredTasks.runShielded(isImmediate: actor == nil && context.isShallow) {
+    let isImmediate = actor == nil && context.isShallow && !context.isTooDeep
+    await UnstructuredTasks.runShielded(isImmediate: isImmediate) {
       await body(completion.outcome)
     }
     return try completion.held()

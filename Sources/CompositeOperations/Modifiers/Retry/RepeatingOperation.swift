@@ -81,7 +81,7 @@ struct RepeatingOperation<Base: ComposableOperation>: SeparateRun {
       if let pauses {
         try await pauses.pause()
       } else if context.scope != nil {
-        // No repetition is reported that cannot begin. Without observers, it checks this itself.
+        // A repetition that cannot begin is not reported. Without a scope, `complete` checks first.
         try Task.checkCancellation()
       }
       let held = try await context.complete(base).held()
