@@ -7,7 +7,7 @@ struct Way: Sendable {
     case swift
     /// Calls or a loop, which run nothing in parallel and handle no end but a result.
     case plain
-    /// The limit of the machine, which no usual program reaches.
+    /// The limit of the machine, or of Swift's tasks, which no usual program reaches.
     case limit
     /// An engine in another language, in a separate process.
     case peer

@@ -7,13 +7,13 @@ extension Goal {
   private static let taskPerRun =
     "every run is a task, because only a task carries the submitter's task-local values"
   private static let standby =
-    "it needs two tasks, of which one is in reserve: see \"minimal composite\""
+    "it has outcomes, failures, cancellation and a limit: compare \"minimal composite\""
   private static let checking =
     "a run reads twice whether its task has been cancelled, in 100 instructions each"
   private static let keeping =
-    "keeping a record of each step is most of it: see \"direct loop, records kept\""
+    "keeping a record of each step is most of it: compare \"direct loop, records kept\""
   private static let loading =
-    "loading, linking and ending the program is most of it: see \"posix_spawn and waitpid\""
+    "it has pipes, a process group and a wait to cancel: compare \"posix_spawn and waitpid\""
   private static let watching =
     "a run that is observed has a scope, a cancellation handler, and two readings of the clock"
 
@@ -75,7 +75,8 @@ extension Goal {
     Goal("eights", "array", beside: taskGroup, .atLeastTimes(8), obstacle: standby),
     Goal(
       "deep", "any", beside: taskGroup, .atLeastTimes(1.2),
-      obstacle: "a level is a value, a state and 15 asynchronous calls: see \"minimal composite\""),
+      obstacle:
+        "a level is a value, a state and 15 asynchronous calls: compare \"minimal composite\""),
     Goal("lazy", "lazy sequence", beside: "sliding window, 64 wide", .atLeastTimes(5)),
     Goal(
       "lazy", "lazy sequence, results used", beside: "sliding window, 64 wide", .atLeastTimes(3)),

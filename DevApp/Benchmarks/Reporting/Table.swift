@@ -69,7 +69,7 @@ struct Table {
   }
 
   private func remark(on way: WayReport) -> String {
-    let isLimit = way.role == .limit ? "the machine's limit" : nil
+    let isLimit = way.role == .limit ? "a limit" : nil
     let isBimodal = way.isBimodal ? "two modes" : nil
     return [isLimit, isBimodal].compactMap(\.self).joined(separator: ", ")
   }

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Processes without an engine: threads that each start a program and block until it has ended.
 ///
-/// The limit of the machine for starting programs from this process.
+/// What remains of a run of a program if nothing is kept, ended or cancelled.
 enum BareSpawns {
   static func run(_ path: String, count: Int, threads: Int) throws -> UInt64 {
     let next = Atomic(0)
@@ -24,9 +24,14 @@ enum BareSpawns {
     var process = pid_t()
     let isStarted = path.withCString { path in
       var arguments: [UnsafeMutablePointer<CChar>?] = [UnsafeMutablePointer(mutating: path), nil]
-      return posix_spawn(&process, path, nil, nil, &arguments, environ) == 0
+      var variables: [UnsafeMutablePointer<CChar>?] = [nil]
+      return posix_spawn(&process, path, nil, nil, &arguments, &variables) == 0
     }
+    guard isStarted else { return false }
     var status: Int32 = 0
-    return isStarted && waitpid(process, &status, 0) == process && status == 0
+    while waitpid(process, &status, 0) != process {
+      if errno != EINTR { return false }
+    }
+    return status == 0
   }
 }

@@ -1,14 +1,14 @@
 import CompositeOperations
 import Synchronization
 
-/// A floor for the composites of this package: an operation that does only what they cannot omit.
+/// A probe for the composites of this package: an operation that does only what each of them must do.
 ///
 /// A task of its own runs the children, one after another, on the caller's thread. If there are
 /// several, a second task is in reserve, because only the caller can create it, and a child that
 /// computes must not keep the others from beginning (P6). The results are put in order.
 ///
-/// It has no outcomes, failures, cancellation, limit or observers, nothing starts the second task,
-/// and a child that waits keeps the following ones from beginning.
+/// It has no outcomes, failures, cancellation, limit or observers, and nothing starts the second task
+/// while the first one computes.
 struct MinimalComposite: ComposableOperation {
   static let name = "minimal composite, results only"
 
@@ -47,11 +47,17 @@ struct MinimalComposite: ComposableOperation {
     }
 
     func enqueue(_ job: consuming ExecutorJob) {
-      self.job.store(unsafeBitCast(UnownedJob(job), to: UInt.self), ordering: .releasing)
+      let job = UnownedJob(job)
+      let isNew = self.job.compareExchange(
+        expected: 0, desired: unsafeBitCast(job, to: UInt.self), ordering: .acquiringAndReleasing
+      ).exchanged
+      // A child of the second task has waited. The resuming thread continues it.
+      if !isNew { job.runSynchronously(on: asUnownedTaskExecutor()) }
     }
 
     func endReserve() {
-      let job = job.exchange(0, ordering: .acquiring)
+      // Keeps the value, so that later jobs of the task run at once.
+      let job = job.load(ordering: .acquiring)
       guard job != 0 else { return }
       unsafeBitCast(job, to: UnownedJob.self).runSynchronously(on: asUnownedTaskExecutor())
     }
