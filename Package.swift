@@ -88,7 +88,7 @@ let package = Package(
       name: "CompositeOperationsFoundationTests",
       dependencies: [
         "CompositeOperations", "CompositeOperationsFoundation", "CompositeOperationsTestKit",
-        "OperationTracing", "SystemSupport", "TestSupport",
+        "SystemSupport", "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(

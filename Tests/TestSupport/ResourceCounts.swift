@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The numbers of open descriptors and zombies of this process.
+/// The numbers of open descriptors and zombies of this process, from `/proc`.
 public struct ResourceCounts: Equatable {
   public let descriptors: Int
   public let zombies: Int
