@@ -41,8 +41,7 @@ extension ComposableOperation {
     let completion = await context.complete(base)
     // Not on the caller's actor.
     let actor = #isolation
-    let isImmediate = actor == nil && context.isShallow && !context.isTooDeep
-    await UnstructuredTasks.runShielded(isImmediate: isImmediate) {
+    await UnstructuredTasks.runShielded(isImmediate: actor == nil && context.isShallow) {
       await body(completion.outcome)
     }
     return try completion.held()
