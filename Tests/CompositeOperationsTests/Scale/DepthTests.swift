@@ -93,7 +93,7 @@ import Testing
   @Test func `C4: bodies that run composites without their context nest 10,000 levels deep`() async
   {
     await #expect(processExitsWith: .success) {
-      let ends = Countdown(from: Scale.depth) { 0 }
+      let ends = Countdown(from: Scale.depth)
       #expect(await ends.run().result == Scale.depth)
       await SmallStack.run { environment in
         #expect(await ends.run(in: environment).result == Scale.depth)
@@ -119,28 +119,19 @@ import Testing
     await #expect(processExitsWith: .success) {
       let gate = Gate()
       let waiting = SimpleOperation { try await gate.pass() }
-      let operations: [any ComposableOperation<Int>] = [
-        (0..<2_000).reduce(AnyOperation(waiting.map { 7 })) { inner, _ in
-          AnyOperation(ParallelOperation([inner]).map { $0[0] })
-        },
-        Countdown(from: 2_000) {
-          try await gate.pass()
-          return 7
-        },
-      ]
-      for (index, operation) in operations.enumerated() {
-        let run = AnyOperation(operation).start()
-        await gate.waitForArrivals(index + 1)
-        await withCheckedContinuation { isDone in
-          let small = Thread {
-            run.cancel()
-            isDone.resume()
-          }
-          small.stackSize = Scale.isSanitized ? 16 << 20 : 256 << 10
-          small.start()
+      let run = (0..<2_000).reduce(AnyOperation(waiting)) { inner, _ in
+        AnyOperation(ParallelOperation([inner]).map { _ in })
+      }.start()
+      await gate.waitForArrivals(1)
+      await withCheckedContinuation { isDone in
+        let small = Thread {
+          run.cancel()
+          isDone.resume()
         }
-        #expect(await run.outcome.isCancelled)
+        small.stackSize = Scale.isSanitized ? 16 << 20 : 256 << 10
+        small.start()
       }
+      #expect(await run.outcome.isCancelled)
     }
   }
 
@@ -319,17 +310,12 @@ import Testing
 /// A body that runs the same operation again without its context.
 private struct Countdown: ComposableOperation {
   let count: Int
-  let end: @Sendable () async throws -> Int
 
-  init(from count: Int, end: @escaping @Sendable () async throws -> Int) {
-    self.count = count
-    self.end = end
-  }
+  init(from count: Int) { self.count = count }
 
   func perform(in context: OperationContext) async throws -> Int {
-    if count == 0 { return try await end() }
-    let below = ParallelOperation([Countdown(from: count - 1, end: end)])
-    return try await below.run().get()[0] + 1
+    if count == 0 { return 0 }
+    return try await ParallelOperation([Countdown(from: count - 1)]).run().get()[0] + 1
   }
 }
 
