@@ -140,7 +140,7 @@ import Testing
         defer { crowd.leave() }
         if crowd.most == processorCount { isFull.open() }
         var value = UInt64(index)
-        for _ in 0..<20_000 { value = (value ^ (value >> 29)) &* 6_364_136_223_846_793_005 }
+        for _ in 0..<100_000 { value = (value ^ (value >> 29)) &* 6_364_136_223_846_793_005 }
         return value
       }
     }
