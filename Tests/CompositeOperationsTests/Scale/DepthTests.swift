@@ -107,6 +107,9 @@ import Testing
       let nesting = try #require(Nesting(rawValue: name))
       await OwnStack.run {
         #expect(await deep(nesting, SimpleOperation { 7 }).run().result == 7)
+      }
+      // On another thread, because the rest of a body continues on a thread of the pool.
+      await OwnStack.run {
         let failing = deep(nesting, SimpleOperation { throw TestError("failed") })
         #expect(await failing.run().error != nil)
       }
