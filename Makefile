@@ -5,17 +5,17 @@ SHELL := /bin/bash
 
 swift_sources := Package.swift Sources Tests DevApp
 
-.PHONY: help demo test lint docs api sanitize soak mutants bench bench-exact bench-records bench-durable sqlite
+.PHONY: help demo test lint docs api sanitize soak mutants bench bench-exact bench-records bench-durable libraries
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: sqlite ## Find the duplicate files in this folder, and take the tour
+demo: libraries ## Find the duplicate files in this folder, and take the tour
 	swift build -c release --product DevApp
 	swift run -c release --skip-build DevApp duplicates $$(ls -A | grep -vx .build)
 	swift run -c release --skip-build DevApp tour
 
-test: sqlite ## Run every test in debug and in release, and build a package of a user (VERBOSE=1 shows all output)
+test: libraries ## Run every test in debug and in release, and build a package of a user (VERBOSE=1 shows all output)
 	.ci/test
 	.ci/test -c release
 	.ci/user-package
@@ -27,7 +27,7 @@ lint: ## Check the format and the words of the sources, CONTRIBUTING, and that a
 	git apply --check DevApp/Benchmarks/without-events.patch
 	[[ $$(uname) != Linux ]] || .ci/mutants/run --apply
 
-docs: sqlite ## Build the documentation site into .build/docs, with warnings as errors
+docs: libraries ## Build the documentation site into .build/docs, with warnings as errors
 	.ci/docs
 
 api: ## Compare the public API with the newest tagged version
@@ -35,19 +35,19 @@ api: ## Compare the public API with the newest tagged version
 
 # All tests at once would need more memory than most machines have.
 sanitize: export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH = 8
-sanitize: sqlite ## Run the tests under the thread and the address sanitizer
+sanitize: libraries ## Run the tests under the thread and the address sanitizer
 	TSAN_OPTIONS=detect_deadlocks=0 \
 	  swift test --scratch-path .build/thread --sanitize=thread -Xswiftc -DSANITIZER
 	LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/leak-suppressions:print_suppressions=0 \
 	  swift test --scratch-path .build/address --sanitize=address -Xswiftc -DSANITIZER --disable-xctest
 
-soak: sqlite ## Try random trees and flows for ten minutes each (SOAK_SECONDS=600), with new seeds
+soak: libraries ## Try random trees and flows for ten minutes each (SOAK_SECONDS=600), with new seeds
 	COMPOSITE_SOAK_SECONDS=$(or $(SOAK_SECONDS),600) swift test -c release --filter 'ModelTests|SoakTests|RecordCrashTests'
 
-mutants: sqlite ## Break every rule, one at a time, and show the test that detects it
+mutants: libraries ## Break every rule, one at a time, and show the test that detects it
 	.ci/mutants/run
 
-bench: sqlite ## Measure against the ways of Swift and other engines: make bench ARGS="fan-out --rounds 9"
+bench: libraries ## Measure against the ways of Swift and other engines: make bench ARGS="fan-out --rounds 9"
 	@swift build -c release --product Benchmarks >&2
 	@mkdir -p .build/peers
 	@[ ! -x DevApp/Benchmarks/Peers/build ] || DevApp/Benchmarks/Peers/build .build/peers >&2 \
@@ -57,16 +57,16 @@ bench: sqlite ## Measure against the ways of Swift and other engines: make bench
 bench-exact: ## Count the instructions of an operation, with valgrind: make bench-exact ARGS="fan-out/any"
 	@DevApp/Benchmarks/exact $(ARGS)
 
-bench-records: sqlite ## Import and export a million rows beside the sqlite3 shell (ARGS="--rows 100000 --rounds 3")
+bench-records: libraries ## Import and export a million rows beside the sqlite3 shell (ARGS="--rows 100000 --rounds 3")
 	@swift build -c release --product DevApp >&2
 	@DevApp/Benchmarks/records $$(swift build -c release --show-bin-path)/DevApp $(ARGS)
 
-bench-durable: sqlite ## Measure durable flows beside a bare SQLite insert and DBOS (ARGS="--quick --rounds 5 --only resume")
+bench-durable: libraries ## Measure durable flows beside a bare SQLite insert and DBOS (ARGS="--quick --rounds 5 --only resume")
 	@swift build -c release --product Benchmarks >&2
 	@DevApp/Benchmarks/Peers/build-dbos .build/durable-peers >&2 \
 	  || echo "DBOS could not be installed; the rest is measured." >&2
 	@$$(swift build -c release --show-bin-path)/Benchmarks durable --peers .build/durable-peers $(ARGS)
 
 # Installs the header of SQLite where it is missing.
-sqlite:
-	@.ci/sqlite
+libraries:
+	@.ci/libraries

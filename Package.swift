@@ -40,8 +40,11 @@ let package = Package(
       name: "HTTPOperations",
       dependencies: [
         "CompositeOperations", "CompositeOperationsFoundation", "OperationTracing", "SystemSupport",
+        .target(name: "CCurl", condition: .when(platforms: [.linux])), "CZlib",
       ],
       swiftSettings: strict),
+    .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
     .target(
       name: "RecordOperations",
       dependencies: ["CompositeOperations", "SQLiteSupport", "SystemSupport"],

@@ -67,12 +67,10 @@ public struct HTTPDataOperation: ComposableOperation {
   ///
   /// - Throws: An ``HTTPRequestError``, and `CancellationError` if the run is cancelled.
   public func perform(in context: OperationContext) async throws -> HTTPDataResponse {
-    let sink = MemorySink(
-      limit: options.bodyLimit, request: summary, progress: TransferProgress(context))
     var request = request
     let body = try HTTPRequestBody(takenFrom: &request, of: summary)
-    let head = try await session.perform(
-      request, body: body, summary: summary, options: options, into: sink)
-    return HTTPDataResponse(head: head, body: sink.body, request: summary)
+    return try await session.data(
+      of: request, body: body, summary: summary, options: options,
+      received: TransferProgress(context))
   }
 }

@@ -116,7 +116,7 @@ public struct HTTPDownloadOperation: ComposableOperation {
       let plan = await HTTPThreads.files.run { file.plan(for: url) }
       do {
         download = try await self.download(plan, to: file, in: context)
-      } catch is DownloadSink.RestartRequired {
+      } catch is RestartRequired {
         // The partial file stays until another body arrives.
         download = try await self.download(.whole, to: file, in: context)
       }
@@ -132,57 +132,75 @@ public struct HTTPDownloadOperation: ComposableOperation {
   private func download(
     _ plan: DownloadPlan, to file: PartialFile, in context: OperationContext
   ) async throws -> HTTPDownload {
-    let sink = DownloadSink(
-      to: file, plan: plan, url: request.url ?? destination, request: summary,
-      progress: TransferProgress(context))
+    var request = plan.request(request)
+    let body = try HTTPRequestBody(takenFrom: &request, of: summary)
     do {
-      let head = try await head(of: plan.request(request), into: sink)
-      if let total = sink.total, sink.count != total, summary.method != "HEAD" {
-        throw HTTPTransferError(
-          request: summary, reason: .incompleteBody(received: sink.count, expected: total),
-          message: "")
+      return try await session.perform(request, body: body, summary: summary, options: options) {
+        head, reader in
+        let (offset, total) = try await begin(file, plan, head)
+        let count = try await write(
+          reader, to: file, from: offset, total, TransferProgress(context))
+        return HTTPDownload(
+          file: destination, byteCount: count, resumedByteCount: offset, head: head)
       }
-      let resumed = head.status == 206 ? plan.offset : 0
-      return HTTPDownload(
-        file: destination, byteCount: sink.count, resumedByteCount: resumed, head: head)
     } catch let error as HTTPStatusError {
       switch plan.decision(on: error.head) {
       case .complete:
         return HTTPDownload(
           file: destination, byteCount: plan.offset, resumedByteCount: plan.offset,
           head: error.head)
-      case .requestWhole: throw DownloadSink.RestartRequired()
+      case .requestWhole: throw RestartRequired()
       case .append, .restart, .fail: throw error
       }
-    } catch let error as HTTPTransferError where file.isDirect && sink.count > 0 {
-      // Bytes that were written to a device or a pipe would be written again.
-      throw HTTPTransferError(
-        request: error.request.unrepeatable, reason: error.reason, message: error.message)
     }
   }
 
-  /// Sends the request, and returns the head of the last response when the sink has written its
-  /// body.
-  private func head(
-    of request: URLRequest, into sink: DownloadSink
-  ) async throws -> HTTPResponseHead {
-    var sent = request
-    let body = try HTTPRequestBody(takenFrom: &sent, of: summary)
-    let request = sent
-    return try await withTaskCancellationHandler {
-      do {
-        let head = try await session.separate().perform(
-          request, body: body, summary: summary, options: options, into: sink)
-        try await sink.finish()
-        return head
-      } catch {
-        // The file is closed next, so all writes must have ended.
-        try await sink.finish()
-        throw error
-      }
-    } onCancel: {
-      sink.stop()
+  /// The response cannot be used, and the whole has to be requested.
+  private struct RestartRequired: Error {}
+
+  /// Prepares the file for the body of a response.
+  ///
+  /// - Returns: Where it begins in the file, and the length of the whole in bytes; nil if that is
+  ///   unknown.
+  private func begin(
+    _ file: PartialFile, _ plan: DownloadPlan, _ head: HTTPResponseHead
+  ) async throws -> (offset: Int, total: Int?) {
+    switch plan.decision(on: head) {
+    case .append(let total):
+      try await HTTPThreads.files.run { try file.seek(to: plan.offset) }
+      return (plan.offset, total)
+    case .restart(let total):
+      let record = DownloadRecord(of: request.url ?? destination, head, total: total)
+      try await HTTPThreads.files.run { try file.restart(record) }
+      return (0, total)
+    case .requestWhole: throw RestartRequired()
+    case .complete, .fail: throw HTTPStatusError(request: summary, head: head, body: Data())
     }
+  }
+
+  /// - Returns: The size of the whole file in bytes.
+  private func write(
+    _ reader: HTTPBodyReader, to file: PartialFile, from offset: Int, _ total: Int?,
+    _ progress: TransferProgress
+  ) async throws -> Int {
+    var count = offset
+    do {
+      while let bytes = try await reader.next() {
+        let exchange = reader.exchange
+        try await HTTPThreads.files.run { try file.write(bytes) { exchange.isCancelled } }
+        count += bytes.count
+        progress.report(count, of: total)
+      }
+      if let total, count != total, summary.method != "HEAD" {
+        throw HTTPTransferError(
+          HTTPTransportError(.incompleteBody(received: count, expected: total)), of: summary)
+      }
+    } catch let error as HTTPTransferError where file.isDirect && count > 0 {
+      // Bytes that were written to a device or a pipe would be written again.
+      throw HTTPTransferError(
+        HTTPTransportError(error.reason, error.message), of: error.request.unrepeatable)
+    }
+    return count
   }
 }
 

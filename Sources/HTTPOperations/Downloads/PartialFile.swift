@@ -126,7 +126,7 @@ struct PartialFile: Sendable {
   /// - Parameter isStopped: Called before bytes are written to a pipe or a device, and repeatedly
   ///   while that is full. If it returns true, the rest is dropped.
   /// - Throws: ``FileError``, or `CancellationError` if it was stopped.
-  func write(_ bytes: Data, unless isStopped: () -> Bool) throws {
+  func write(_ bytes: [UInt8], unless isStopped: () -> Bool) throws {
     do {
       try unsafe bytes.withUnsafeBytes { bytes in
         guard isDirect else { return try unsafe file.write(bytes) }

@@ -24,7 +24,9 @@ public struct HTTPTransferError: HTTPRequestError {
     case badAnswer
     /// The request is invalid, for the reason in the text.
     case badRequest(String)
-    /// Another error, with the code of the `URLError`.
+    /// The body cannot be decompressed.
+    case undecodableBody
+    /// Another error, with the code of libcurl; on Apple platforms, with the code of the `URLError`.
     case other(code: Int)
   }
 
@@ -34,28 +36,29 @@ public struct HTTPTransferError: HTTPRequestError {
   public let reason: Reason
   /// The message of the system; may be empty.
   public let message: String
+  /// Whether a server may have received the request.
+  public let wasSent: Bool
 
   /// Whether another attempt may succeed.
   public var isTransient: Bool {
     switch reason {
     case .hostNotFound, .cannotConnect, .offline, .timedOut, .connectionLost, .incompleteBody: true
-    case .certificateRefused, .notSecure, .badAnswer, .badRequest, .other: false
-    }
-  }
-
-  /// Whether no server can have received the request.
-  private var wasNotSent: Bool {
-    switch reason {
-    // A server that redirected it has received it.
-    case .hostNotFound, .cannotConnect, .offline: request.redirectedTo == nil
-    case .timedOut, .connectionLost, .incompleteBody, .certificateRefused, .notSecure, .badAnswer,
-      .badRequest, .other:
-      false
+    case .certificateRefused, .notSecure, .badAnswer, .undecodableBody, .badRequest, .other: false
     }
   }
 
   /// Whether the failure is transient, and the request may be repeated or was not sent.
-  public var isRetryable: Bool { isTransient && (request.isRepeatable || wasNotSent) }
+  public var isRetryable: Bool { isTransient && (request.isRepeatable || !wasSent) }
+}
+
+extension HTTPTransferError {
+  init(_ error: HTTPTransportError, of request: HTTPRequestSummary) {
+    self.request = request
+    reason = error.reason
+    message = error.message
+    // A server that redirected it has received it.
+    wasSent = error.wasSent || request.redirectedTo != nil
+  }
 }
 
 extension HTTPTransferError: CustomStringConvertible {
@@ -77,6 +80,7 @@ extension HTTPTransferError: CustomStringConvertible {
     case .certificateRefused: "the certificate of \(request.host) was rejected"
     case .notSecure: "the connection to \(request.host) cannot be made secure"
     case .badAnswer: "the response of \(request.host) is not valid HTTP"
+    case .undecodableBody: "the body of the response cannot be decompressed"
     case .badRequest(let problem): problem
     case .other(let code): "system error \(code)"
     }
@@ -93,6 +97,9 @@ extension HTTPTransferError: CustomStringConvertible {
       "Use a certificate from an authority that this machine trusts, or trust that authority."
     case .notSecure: "Check that the server uses TLS on this port."
     case .badAnswer: "Check the scheme and the port."
+    case .undecodableBody:
+      "Report this to the operator of the server, or request it uncompressed: set the header "
+        + "Accept-Encoding to identity."
     case .badRequest: "Change the request."
     }
   }

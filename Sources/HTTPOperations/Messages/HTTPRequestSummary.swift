@@ -10,7 +10,7 @@ internal import Foundation
 /// the names of the query items. If the request was redirected, it includes the last URL.
 public struct HTTPRequestSummary: Sendable, Hashable, CustomStringConvertible {
   /// The method in upper case.
-  public let method: String
+  public private(set) var method: String
   /// The URL without secrets, for display.
   public let address: String
   /// The last URL after redirects, without secrets; nil if the request was not redirected.
@@ -44,6 +44,13 @@ extension HTTPRequestSummary {
     var summary = self
     summary.redirectedTo = url.withoutSecrets
     summary.host = url.host ?? ""
+    return summary
+  }
+
+  /// The request that a redirect makes of this one.
+  func withMethod(_ method: String) -> HTTPRequestSummary {
+    var summary = self
+    summary.method = method
     return summary
   }
 

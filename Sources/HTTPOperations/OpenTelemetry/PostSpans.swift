@@ -47,13 +47,12 @@ struct PostSpans: ComposableOperation {
     let options = HTTPRequestOptions(redirects: .notFollowed)
     let summary = HTTPRequestSummary(request, isRepeatable: true)
     do {
-      let sink = MemorySink(limit: options.bodyLimit, request: summary, progress: nil)
       var request = request
       let body = try HTTPRequestBody(takenFrom: &request, of: summary)
-      let head = try await session.perform(
-        request, body: body, summary: summary, options: options, into: sink)
-      if head.status < 300 { return sink.body }
-      throw HTTPStatusError(request: summary, head: head, body: sink.body)
+      let response = try await session.data(
+        of: request, body: body, summary: summary, options: options)
+      if response.status < 300 { return response.body }
+      throw HTTPStatusError(request: summary, head: response.head, body: response.body)
     } catch let refusal as HTTPStatusError {
       throw OpenTelemetryExportError(
         url: url,

@@ -86,11 +86,13 @@ public struct HTTPUploadOperation: ComposableOperation {
     if request.value(forHTTPHeaderField: "Content-Type") == nil {
       request.setValue(source.contentType, forHTTPHeaderField: "Content-Type")
     }
-    let sink = MemorySink(limit: options.bodyLimit, request: summary, progress: nil)
-    let head = try await session.perform(
-      request, body: body, summary: summary, options: options, into: sink,
-      sent: TransferProgress(context, total: body.byteCount))
-    return HTTPDataResponse(head: head, body: sink.body, request: summary)
+    do {
+      return try await session.data(
+        of: request, body: body, summary: summary, options: options,
+        sent: TransferProgress(context, total: body.byteCount))
+    } catch let error as FileError {
+      throw HTTPFileError(error, of: summary)
+    }
   }
 
   private func body() async throws -> HTTPRequestBody {
@@ -99,37 +101,11 @@ public struct HTTPUploadOperation: ComposableOperation {
     case .encoded(let encode): return .data(try encode())
     case .file(let url):
       do {
-        let size = try await HTTPThreads.files.run { try ReadableFile.size(of: url) }
+        let size = try await HTTPThreads.files.run { try FileToSend.size(of: url) }
         return .file(url, byteCount: size)
       } catch let error as FileError {
         throw HTTPFileError(error, of: summary)
       }
     }
-  }
-}
-
-/// Checks a file before Foundation reads it, because its errors say less.
-enum ReadableFile {
-  /// - Returns: The size of the file in bytes.
-  static func size(of url: URL) throws(FileError) -> Int {
-    guard let path = url.pathOfFile else {
-      throw FileError(
-        url.withoutSecrets, "cannot be read", because: "it is not a file URL. Download it first.")
-    }
-    let status: FileStatus
-    do throws(SystemError) {
-      let file = try FileDescriptor.open(path, .readOnly, .nonBlocking)
-      defer { try? file.close() }
-      status = try file.status
-    } catch {
-      let advice = error.isMissing ? "Check its path." : "Use a readable file."
-      throw FileError(path, "cannot be read", error, because: "\(error). \(advice)")
-    }
-    guard status.kind == .file else {
-      throw FileError(
-        path, "cannot be sent",
-        because: "it is a folder or a device, which has no known length. Use a file.")
-    }
-    return status.size
   }
 }

@@ -95,34 +95,6 @@ import Testing
     }
   }
 
-  #if canImport(FoundationNetworking)
-    @Test(
-      arguments: [
-        (.unknown, "HTTP/2 stream 1 was not closed cleanly: INTERNAL_ERROR", .connectionLost),
-        (.unknown, "Error in the HTTP2 framing layer", .connectionLost),
-        (.unknown, "HTTP/2 connection got GOAWAY", .connectionLost),
-        (.unknown, "Recv failure: Connection reset by peer", .connectionLost),
-        (.unknown, "Failed to connect to host port 80: No route to host", .cannotConnect),
-        (.unknown, "Received HTTP/0.9 when not allowed", .badAnswer),
-        (.unknown, "SSL certificate problem: self-signed certificate", .certificateRefused),
-        (.unknown, "something else", .other(code: -1)),
-        (.cannotConnectToHost, "Failed to connect to host port 80", .cannotConnect),
-        (.cannotConnectToHost, "Couldn't connect to server", .cannotConnect),
-        // If one address refuses and another one accepts, these failures have this code, too.
-        (.cannotConnectToHost, "Empty reply from server", .connectionLost),
-        (.cannotConnectToHost, "Recv failure: Connection reset by peer", .connectionLost),
-        (.cannotConnectToHost, "SSL certificate problem", .certificateRefused),
-        (.cannotConnectToHost, "Operation timed out after 9 ms", .timedOut),
-        (.cannotConnectToHost, "whatever else", .connectionLost),
-      ] as [(URLError.Code, String, HTTPTransferError.Reason)])
-    func `the message of libcurl determines the reason`(
-      code: URLError.Code, text: String, reason: HTTPTransferError.Reason
-    ) {
-      let error = URLError(code, userInfo: [NSLocalizedDescriptionKey: text])
-      #expect(HTTPTransferError.Reason(error, hasResponse: false) == reason)
-    }
-  #endif
-
   private func failure(of url: URL) async throws -> HTTPTransferError {
     let outcome = await HTTPDataOperation(url).run()
     return try #require(outcome.error as? HTTPTransferError, "\(outcome)")

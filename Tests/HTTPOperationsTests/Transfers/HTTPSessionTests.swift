@@ -5,10 +5,6 @@ import LoopbackServer
 import TestSupport
 import Testing
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 @Suite struct HTTPSessionTests {
   @Test(.timeLimit(.minutes(10)), arguments: Transfer.allCases)
   func `a session and its connections end with the last operation that uses it`(
@@ -31,19 +27,5 @@ import Testing
     operation = nil
     while leaked != nil { await Task.yield() }
     await server.waitForCloses(1)
-  }
-
-  @Test func `a later change of a configuration does not affect its session`() async throws {
-    let folder = try TemporaryFolder()
-    let server = try LoopbackServer(.init())
-    let configuration = URLSessionConfiguration.ephemeral
-    configuration.httpAdditionalHeaders = ["X-Name": "first"]
-    let session = HTTPSession(configuration)
-    configuration.httpAdditionalHeaders = ["X-Name": "second"]
-    for transfer in Transfer.allCases {
-      let operation = transfer.operation(on: server.url(), in: folder, session: session)
-      try await operation.run().get()
-    }
-    #expect(server.requests.map { $0["X-Name"] } == ["first", "first", "first"])
   }
 }

@@ -94,8 +94,8 @@ import Testing
     let server = try LoopbackServer(
       .init(302, headers: ["Location: /here"]),
       .init(302, headers: ["Location: \(other.url("/there"))"]), .init())
-    let configuration = URLSessionConfiguration.ephemeral
-    configuration.httpAdditionalHeaders = [name: "secret", "X-Other": "kept"]
+    var configuration = HTTPConfiguration()
+    configuration.headers = [name: "secret", "X-Other": "kept"]
     let session = HTTPSession(configuration)
     _ = try await HTTPDataOperation(server.url(), session: session).run().get()
     #expect(server.requests.map { $0[name] } == ["secret", "secret"])

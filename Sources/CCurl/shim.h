@@ -1,0 +1,99 @@
+// The header of libcurl, with functions in place of its macros for variadic functions, which Swift
+// cannot call.
+#include <curl/curl.h>
+#include <signal.h>
+
+#undef curl_easy_setopt
+#undef curl_easy_getinfo
+#undef curl_multi_setopt
+
+static inline CURLcode composite_curl_set_number(CURL *handle, CURLoption option, long value) {
+  return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode composite_curl_set_size(CURL *handle, CURLoption option, curl_off_t value) {
+  return curl_easy_setopt(handle, option, value);
+}
+
+// libcurl copies strings. Other memory must exist as long as the handle uses it.
+static inline CURLcode composite_curl_set_string(CURL *handle, CURLoption option, const char *value) {
+  return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode composite_curl_set_pointer(CURL *handle, CURLoption option, void *value) {
+  return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode composite_curl_set_transfer(CURL *handle, CURLoption option,
+                                                   curl_write_callback value) {
+  return curl_easy_setopt(handle, option, value);
+}
+
+typedef int (*composite_curl_start)(void *context, char *remote, char *local, int remote_port,
+                                    int local_port);
+
+// Sets the function that is called on a connection, before a request is sent.
+static inline CURLcode composite_curl_set_start(CURL *handle, composite_curl_start value) {
+  return curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, value);
+}
+
+// Sets the functions that are called before the address of a host is looked up, and before a
+// connection is made.
+static inline void composite_curl_set_begin(CURL *handle, curl_resolver_start_callback lookup,
+                                            curl_sockopt_callback connect) {
+  curl_easy_setopt(handle, CURLOPT_RESOLVER_START_FUNCTION, lookup);
+  curl_easy_setopt(handle, CURLOPT_SOCKOPTFUNCTION, connect);
+}
+
+// Sets what is the same for every request, as far as this version of libcurl knows it.
+static inline void composite_curl_set_defaults(CURL *handle) {
+  // No signals: they belong to the program.
+  curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
+  // Paths are sent as they are, bodies stay encoded, and nothing but HTTP is requested.
+  curl_easy_setopt(handle, CURLOPT_PATH_AS_IS, 1L);
+  curl_easy_setopt(handle, CURLOPT_HTTP_CONTENT_DECODING, 0L);
+#if LIBCURL_VERSION_NUM >= 0x075500
+  curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
+#else
+  curl_easy_setopt(handle, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+#endif
+#if LIBCURL_VERSION_NUM >= 0x075700
+  // Otherwise the end of a request waits for the lookup of its host.
+  curl_easy_setopt(handle, CURLOPT_QUICK_EXIT, 1L);
+#endif
+}
+
+static inline long composite_curl_number(CURL *handle, CURLINFO info) {
+  long value = 0;
+  return curl_easy_getinfo(handle, info, &value) == CURLE_OK ? value : 0;
+}
+
+static inline void *composite_curl_private(CURL *handle) {
+  void *value = 0;
+  return curl_easy_getinfo(handle, CURLINFO_PRIVATE, &value) == CURLE_OK ? value : 0;
+}
+
+static inline CURLMcode composite_curl_multi_set_number(CURLM *multi, CURLMoption option,
+                                                        long value) {
+  return curl_multi_setopt(multi, option, value);
+}
+
+// The handle and the result of a transfer that has ended, in the order of their ends. Returns the
+// handle; null if there is no other.
+static inline CURL *composite_curl_next_end(CURLM *multi, CURLcode *result) {
+  int rest;
+  for (CURLMsg *message; (message = curl_multi_info_read(multi, &rest));) {
+    if (message->msg != CURLMSG_DONE) continue;
+    *result = message->data.result;
+    return message->easy_handle;
+  }
+  return 0;
+}
+
+// Prevents that a connection which is lost while the calling thread writes to it ends the process.
+static inline void composite_block_sigpipe(void) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &signals, 0);
+}

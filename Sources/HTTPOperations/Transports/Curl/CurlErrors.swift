@@ -1,0 +1,35 @@
+#if !canImport(Darwin)
+  internal import CCurl
+  internal import Foundation
+
+  extension HTTPTransferError.Reason {
+    /// - Parameter text: The message of libcurl, which has details that the code has not.
+    init(_ transfer: CurlTransfer, _ result: CURLcode, _ text: String) {
+      switch result {
+      case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: self = .hostNotFound
+      case CURLE_COULDNT_CONNECT:
+        let code = Int32(truncatingIfNeeded: transfer.number(CURLINFO_OS_ERRNO))
+        self = [ENETUNREACH, ENETDOWN].contains(code) ? .offline : .cannotConnect
+      case CURLE_OPERATION_TIMEDOUT: self = .timedOut
+      // The proxy refused to connect to the server.
+      case CURLE_RECV_ERROR where transfer.number(CURLINFO_HTTP_CONNECTCODE) >= 300:
+        self = .cannotConnect
+      case CURLE_RECV_ERROR where text.contains("chunk"): self = .badAnswer
+      case CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_PARTIAL_FILE, CURLE_HTTP2,
+        CURLE_HTTP2_STREAM:
+        self = .connectionLost
+      case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS:
+        self = .certificateRefused
+      case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_USE_SSL_FAILED: self = .notSecure
+      case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM:
+        self = .badRequest("a file of the session's certificates cannot be used")
+      case CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL, CURLE_BAD_CONTENT_ENCODING:
+        self = .badAnswer
+      // The memory for a line of a header is limited.
+      case CURLE_OUT_OF_MEMORY where !transfer.hasHead: self = .badAnswer
+      case CURLE_URL_MALFORMAT: self = .badRequest("the URL is invalid")
+      default: self = .other(code: Int(result.rawValue))
+      }
+    }
+  }
+#endif

@@ -1,0 +1,100 @@
+#if !canImport(Darwin)
+  internal import CCurl
+  internal import CompositeOperations
+  internal import SystemSupport
+
+  /// The thread of a transport. It runs from the first exchange until it is stopped.
+  ///
+  /// It never waits for a user: it calls none of their functions, resumes no task while libcurl is
+  /// running, and writes no files.
+  final class CurlLoop: Sendable {
+    enum Message: Sendable {
+      case start(HTTPExchange)
+      case update(HTTPExchange)
+      case stop
+    }
+
+    /// The messages for the thread.
+    private struct Mailbox: Sendable {
+      var messages: [Message] = []
+      var isRunning = false
+    }
+
+    private let configuration: HTTPConfiguration
+    private let mailbox = Lock(Mailbox())
+    private let multi: CurlMulti
+
+    init(_ configuration: HTTPConfiguration) {
+      self.configuration = configuration
+      multi = CurlMulti(connectionsPerHost: configuration.connectionsPerHost)
+    }
+
+    func post(_ message: Message) {
+      let (isFirst, mustStart) = mailbox.withLock { mailbox in
+        mailbox.messages.append(message)
+        return (mailbox.messages.count == 1, !exchange(&mailbox.isRunning, with: true))
+      }
+      if !mustStart {
+        // The thread takes all messages at once.
+        if isFirst { multi.wake() }
+        return
+      }
+      let code = SystemThread.start(named: "http") { self.run() }
+      if code == 0 { return }
+      // Nothing can be sent without the thread.
+      let messages = mailbox.withLock { mailbox in
+        mailbox.isRunning = false
+        return exchange(&mailbox.messages, with: [])
+      }
+      for case .start(let exchange) in messages {
+        let problem = "no thread could be created: \(SystemError(code: code))"
+        exchange.end(HTTPTransportError(.other(code: Int(code)), problem, wasSent: false))
+        exchange.notify()
+      }
+    }
+
+    private func run() {
+      composite_block_sigpipe()
+      let transfers = CurlTransfers(on: multi, configuration)
+      while true {
+        for message in mailbox.withLock({ exchange(&$0.messages, with: []) }) {
+          switch message {
+          case .start(let exchange): transfers.start(exchange)
+          case .update(let exchange): transfers.update(exchange)
+          case .stop: return
+          }
+        }
+        transfers.perform()
+        multi.wait(milliseconds: transfers.timeToDeadline)
+      }
+    }
+  }
+
+  /// The connections of a transport, a multi handle of libcurl.
+  ///
+  /// Only the thread of the transport uses it, except for ``wake()``.
+  // Unchecked: it is released with the loop, which the thread retains.
+  @safe final class CurlMulti: @unchecked Sendable {
+    private static let isReady: Bool = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+
+    let handle: UnsafeMutableRawPointer
+
+    init(connectionsPerHost: Int) {
+      guard Self.isReady, let handle = unsafe curl_multi_init() else {
+        preconditionFailure("libcurl cannot be initialized")
+      }
+      unsafe self.handle = handle
+      unsafe composite_curl_multi_set_number(
+        handle, CURLMOPT_MAX_HOST_CONNECTIONS, connectionsPerHost)
+      // The default is four connections for each transfer, which closes those that others need.
+      unsafe composite_curl_multi_set_number(handle, CURLMOPT_MAXCONNECTS, connectionsPerHost * 4)
+    }
+
+    deinit { unsafe curl_multi_cleanup(handle) }
+
+    /// Ends the wait of the thread, or its next one.
+    func wake() { unsafe curl_multi_wakeup(handle) }
+
+    func wait(milliseconds: Int32) { unsafe curl_multi_poll(handle, nil, 0, milliseconds, nil) }
+  }
+#endif

@@ -1,0 +1,54 @@
+#if !canImport(Darwin)
+  internal import CCurl
+  internal import CompositeOperations
+  internal import Foundation
+
+  /// The settings that all transfers of a transport have.
+  struct CurlSettings {
+    let headerLimit: Int
+    private var strings: [(option: CURLoption, value: String)] = []
+    private var numbers: [(option: CURLoption, value: Int)] = []
+
+    init(_ configuration: HTTPConfiguration) {
+      headerLimit = configuration.headerLimit
+      switch configuration.version {
+      case .automatic: numbers.append((CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS))
+      case .http1: numbers.append((CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1))
+      case .http2:
+        numbers.append((CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
+      }
+      numbers.append((CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2))
+      // The headers of a proxy are not part of the response.
+      numbers.append((CURLOPT_SUPPRESS_CONNECT_HEADERS, 1))
+      switch configuration.proxy {
+      case .system: break
+      case .none: strings.append((CURLOPT_PROXY, ""))
+      case .url(let url): strings.append((CURLOPT_PROXY, url.absoluteString))
+      }
+      let certificates = configuration.certificates
+      if let authorities = certificates.authorities {
+        strings.append((CURLOPT_CAINFO, authorities.path))
+      } else {
+        // Only the program `curl` reads these by itself.
+        let variables = ProcessInfo.processInfo.environment
+        for (option, name) in [(CURLOPT_CAINFO, "SSL_CERT_FILE"), (CURLOPT_CAPATH, "SSL_CERT_DIR")]
+        {
+          if let path = variables[name], !path.isEmpty { strings.append((option, path)) }
+        }
+      }
+      if let client = certificates.client {
+        strings.append((CURLOPT_SSLCERT, client.path))
+        strings.append((CURLOPT_SSLKEY, (certificates.key ?? client).path))
+      }
+      if let password = certificates.keyPassword {
+        strings.append((CURLOPT_KEYPASSWD, password))
+      }
+    }
+
+    func apply(to handle: UnsafeMutableRawPointer) {
+      unsafe composite_curl_set_defaults(handle)
+      for (option, value) in numbers { unsafe composite_curl_set_number(handle, option, value) }
+      for (option, value) in strings { unsafe composite_curl_set_string(handle, option, value) }
+    }
+  }
+#endif

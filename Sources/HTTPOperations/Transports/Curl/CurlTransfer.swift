@@ -1,0 +1,211 @@
+#if !canImport(Darwin)
+  internal import CCurl
+  internal import CompositeOperations
+  internal import Foundation
+  internal import SystemSupport
+
+  /// A request and its response as a transfer of libcurl. Only the thread of the transport uses it.
+  @safe final class CurlTransfer {
+    let exchange: HTTPExchange
+    let handle: UnsafeMutableRawPointer
+    private let news: CurlNews
+    private var parser: HeadParser
+    /// Why a callback ended the transfer.
+    private var failure: HTTPTransportError?
+    private var headers: UnsafeMutablePointer<curl_slist>?
+    private let message: UnsafeMutablePointer<CChar>
+    /// The time of the last activity in nanoseconds; nil while the transfer waits for a connection.
+    private var lastActivity: Int64?
+    /// How many times the request was to be sent.
+    private var startCount = 0
+    private var isReceivingPaused = false
+    private var isSendingPaused = false
+    /// The maximum time without activity, in nanoseconds.
+    let timeout: Int64
+
+    init(_ exchange: HTTPExchange, _ settings: CurlSettings, _ news: CurlNews) {
+      guard let handle = unsafe curl_easy_init() else { fatalError("out of memory") }
+      self.exchange = exchange
+      self.news = news
+      unsafe self.handle = handle
+      unsafe message = .allocate(capacity: Int(CURL_ERROR_SIZE))
+      unsafe message.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+      parser = HeadParser(limit: settings.headerLimit)
+      let request = exchange.request
+      timeout = request.timeout.inNanoseconds
+      unsafe settings.apply(to: handle)
+      setRequest(request)
+      setFunctions()
+    }
+
+    deinit {
+      unsafe curl_easy_cleanup(handle)
+      unsafe curl_slist_free_all(headers)
+      unsafe message.deallocate()
+    }
+
+    /// The transfer of a handle.
+    static func of(_ handle: UnsafeMutableRawPointer) -> CurlTransfer? {
+      unsafe of(context: composite_curl_private(handle))
+    }
+
+    private static func of(context: UnsafeMutableRawPointer?) -> CurlTransfer? {
+      unsafe context.map { unsafe Unmanaged<CurlTransfer>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// The time at which the transfer times out, in nanoseconds; nil if it has not begun, or waits
+    /// for the user.
+    var deadline: Int64? {
+      if isReceivingPaused || isSendingPaused { return nil }
+      return lastActivity.map { $0.addingReportingOverflow(timeout) }.map { $1 ? .max : $0 }
+    }
+
+    /// Continues what was paused.
+    func resume() {
+      if !isReceivingPaused && !isSendingPaused { return }
+      (isReceivingPaused, isSendingPaused) = (false, false)
+      lastActivity = MonotonicTime.now
+      unsafe curl_easy_pause(handle, CURLPAUSE_CONT)
+    }
+
+    // MARK: Setting up
+
+    private func setRequest(_ request: HTTPTransportRequest) {
+      set(CURLOPT_URL, request.url.absoluteString)
+      set(CURLOPT_CUSTOMREQUEST, request.method)
+      switch request.body {
+      case .none where request.method == "HEAD": set(CURLOPT_NOBODY, 1)
+      // These have a length, even if it is 0 (RFC 9110, section 8.6).
+      case .none where !["POST", "PUT", "PATCH"].contains(request.method):
+        set(CURLOPT_HTTPGET, 1)
+        set(CURLOPT_CUSTOMREQUEST, request.method)
+      default:
+        set(CURLOPT_UPLOAD, 1)
+        unsafe composite_curl_set_size(
+          handle, CURLOPT_INFILESIZE_LARGE, curl_off_t(request.body.byteCount ?? -1))
+      }
+      if request.needsNewConnection { set(CURLOPT_FRESH_CONNECT, 1) }
+      for field in request.headers.fields {
+        let line = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
+        unsafe headers = curl_slist_append(headers, line)
+      }
+      // Without it, libcurl would wait for a response before it sends a large body.
+      unsafe headers = curl_slist_append(headers, "Expect:")
+      unsafe composite_curl_set_pointer(handle, CURLOPT_HTTPHEADER, headers)
+    }
+
+    private func setFunctions() {
+      let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+      for option in [
+        CURLOPT_PRIVATE, CURLOPT_HEADERDATA, CURLOPT_WRITEDATA, CURLOPT_READDATA,
+        CURLOPT_PREREQDATA, CURLOPT_RESOLVER_START_DATA, CURLOPT_SOCKOPTDATA,
+      ] {
+        unsafe composite_curl_set_pointer(handle, option, context)
+      }
+      unsafe composite_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, message)
+      unsafe composite_curl_set_transfer(handle, CURLOPT_HEADERFUNCTION) {
+        bytes, size, count, context in
+        unsafe CurlTransfer.of(context: context)?
+          .receiveHeader(UnsafeRawBufferPointer(start: bytes, count: size * count)) ?? 0
+      }
+      unsafe composite_curl_set_transfer(handle, CURLOPT_WRITEFUNCTION) {
+        bytes, size, count, context in
+        unsafe CurlTransfer.of(context: context)?
+          .receive(UnsafeRawBufferPointer(start: bytes, count: size * count)) ?? 0
+      }
+      unsafe composite_curl_set_transfer(handle, CURLOPT_READFUNCTION) {
+        bytes, size, count, context in
+        unsafe CurlTransfer.of(context: context)?
+          .takeBytes(into: UnsafeMutableRawBufferPointer(start: bytes, count: size * count))
+          ?? Int(CURL_READFUNC_ABORT)
+      }
+      unsafe composite_curl_set_start(handle) { context, _, _, _, _ in
+        unsafe CurlTransfer.of(context: context)?.start() ?? CURL_PREREQFUNC_ABORT
+      }
+      unsafe composite_curl_set_begin(
+        handle,
+        { _, _, context in
+          unsafe CurlTransfer.of(context: context)?.begin()
+          return 0
+        },
+        { context, _, _ in
+          unsafe CurlTransfer.of(context: context)?.begin()
+          return CURL_SOCKOPT_OK
+        })
+    }
+
+    private func set(_ option: CURLoption, _ value: Int) {
+      unsafe composite_curl_set_number(handle, option, value)
+    }
+
+    private func set(_ option: CURLoption, _ value: String) {
+      unsafe composite_curl_set_string(handle, option, value)
+    }
+
+    // MARK: Callbacks of libcurl
+
+    /// A connection is being made.
+    private func begin() { lastActivity = MonotonicTime.now }
+
+    /// There is a connection, and the request is sent next.
+    private func start() -> Int32 {
+      begin()
+      startCount += 1
+      // libcurl sends a request again if the server has closed an idle connection, without a
+      // response. The server may have received it, so the session decides about that.
+      return startCount == 1 ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+    }
+
+    private func receiveHeader(_ line: UnsafeRawBufferPointer) -> Int {
+      begin()
+      if let (status, headers) = unsafe parser.parse(line) {
+        exchange.receive(
+          HTTPResponseHead(url: exchange.request.url, status: status, headers: headers))
+        news.add(exchange)
+      }
+      failure = failure ?? parser.error
+      return failure == nil ? line.count : -1
+    }
+
+    private func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
+      begin()
+      news.add(exchange)
+      if unsafe exchange.receive(bytes) { return bytes.count }
+      isReceivingPaused = true
+      return Int(CURL_WRITEFUNC_PAUSE)
+    }
+
+    private func takeBytes(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+      begin()
+      news.add(exchange)
+      if let count = unsafe exchange.takeBytes(into: buffer) { return count }
+      isSendingPaused = true
+      return Int(CURL_READFUNC_PAUSE)
+    }
+
+    // MARK: Ending
+
+    /// Ends the exchange. The transfer must not be used afterwards.
+    func end(_ result: CURLcode) {
+      exchange.end(error(result))
+      news.add(exchange)
+    }
+
+    private func error(_ result: CURLcode) -> HTTPTransportError? {
+      if let failure { return failure }
+      if result == CURLE_OK { return nil }
+      let wasIdle =
+        startCount > 1 && !parser.isComplete || result == CURLE_SEND_FAIL_REWIND
+      let text = unsafe String(cString: message)
+      return HTTPTransportError(
+        wasIdle ? .connectionLost : HTTPTransferError.Reason(self, result, text),
+        wasIdle || text.isEmpty ? unsafe String(cString: curl_easy_strerror(result)) : text,
+        wasSent: startCount > 0, wasIdle: wasIdle)
+    }
+
+    /// Whether the headers of the response have been received.
+    var hasHead: Bool { parser.isComplete }
+
+    func number(_ info: CURLINFO) -> Int { unsafe composite_curl_number(handle, info) }
+  }
+#endif

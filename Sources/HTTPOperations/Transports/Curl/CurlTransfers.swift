@@ -1,0 +1,86 @@
+#if !canImport(Darwin)
+  internal import CCurl
+  internal import SystemSupport
+
+  /// The running transfers of a transport. Only its thread uses them.
+  final class CurlTransfers {
+    private let multi: CurlMulti
+    private let settings: CurlSettings
+    private var transfers: [ObjectIdentifier: CurlTransfer] = [:]
+    private let news = CurlNews()
+    /// The time at which the deadlines are checked next, in nanoseconds. Deadlines move only to
+    /// later times, so no check is missed.
+    private var nextCheck = Int64.max
+
+    init(on multi: CurlMulti, _ configuration: HTTPConfiguration) {
+      self.multi = multi
+      settings = CurlSettings(configuration)
+    }
+
+    func start(_ exchange: HTTPExchange) {
+      let transfer = CurlTransfer(exchange, settings, news)
+      transfers[ObjectIdentifier(exchange)] = transfer
+      unsafe curl_multi_add_handle(multi.handle, transfer.handle)
+      nextCheck = min(nextCheck, MonotonicTime.now + transfer.timeout)
+    }
+
+    func update(_ exchange: HTTPExchange) {
+      guard let transfer = transfers[ObjectIdentifier(exchange)] else { return }
+      if exchange.isCancelled {
+        end(transfer, CURLE_ABORTED_BY_CALLBACK)
+      } else {
+        transfer.resume()
+      }
+    }
+
+    /// Sends and receives what is possible without waiting, and notifies the users.
+    func perform() {
+      var count: Int32 = 0
+      unsafe curl_multi_perform(multi.handle, &count)
+      var result = CURLE_OK
+      while let handle = unsafe composite_curl_next_end(multi.handle, &result) {
+        if let transfer = unsafe CurlTransfer.of(handle) { end(transfer, result) }
+      }
+      checkDeadlines()
+      for exchange in news.taken() { exchange.notify() }
+    }
+
+    private func end(_ transfer: CurlTransfer, _ result: CURLcode) {
+      transfers[ObjectIdentifier(transfer.exchange)] = nil
+      unsafe curl_multi_remove_handle(multi.handle, transfer.handle)
+      transfer.end(result)
+    }
+
+    private func checkDeadlines() {
+      if nextCheck == .max || MonotonicTime.now < nextCheck { return }
+      let now = MonotonicTime.now
+      nextCheck = .max
+      for transfer in transfers.values {
+        // A waiting transfer may begin at any time.
+        let deadline = transfer.deadline ?? now + transfer.timeout
+        if deadline <= now {
+          end(transfer, CURLE_OPERATION_TIMEDOUT)
+        } else {
+          nextCheck = min(nextCheck, deadline)
+        }
+      }
+    }
+
+    /// The time until the next check, in milliseconds.
+    var timeToDeadline: Int32 {
+      if nextCheck == .max { return 3_600_000 }
+      return Int32(min(max((nextCheck - MonotonicTime.now) / 1_000_000 + 1, 0), 3_600_000))
+    }
+  }
+
+  /// The exchanges whose users may have to be notified.
+  final class CurlNews {
+    private var exchanges: [HTTPExchange] = []
+
+    func add(_ exchange: HTTPExchange) {
+      if exchanges.last !== exchange { exchanges.append(exchange) }
+    }
+
+    func taken() -> [HTTPExchange] { exchange(&exchanges, with: []) }
+  }
+#endif

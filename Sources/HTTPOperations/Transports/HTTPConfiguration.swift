@@ -1,0 +1,74 @@
+public import Foundation
+
+/// The configuration of a session.
+///
+/// ```swift
+/// import HTTPOperations
+///
+/// var configuration = HTTPConfiguration()
+/// configuration.headers = ["Authorization": "Bearer 1234"]
+/// configuration.timeout = .seconds(20)
+/// let session = HTTPSession(configuration)
+/// ```
+public struct HTTPConfiguration: Sendable, Hashable {
+  /// A version of HTTP.
+  public enum Version: Sendable, Hashable {
+    /// HTTP/2 over TLS if the server supports it, otherwise HTTP/1.1.
+    case automatic
+    /// HTTP/1.1.
+    case http1
+    /// HTTP/2 from the first byte, even without TLS, for servers that are known to support it.
+    /// Apple platforms use `automatic` instead.
+    case http2
+  }
+
+  /// A way to connect to servers.
+  public enum Proxy: Sendable, Hashable {
+    /// As the system is configured: on Linux by the variables `http_proxy`, `https_proxy`,
+    /// `all_proxy` and `no_proxy`.
+    case system
+    /// Without a proxy.
+    case none
+    /// Through a proxy, whose URL may have a user and a password. The schemes are `http`, `https`,
+    /// `socks4`, `socks5` and `socks5h`.
+    case url(URL)
+  }
+
+  /// Certificates for TLS, as files in PEM format. Only for Linux: Apple platforms use their
+  /// keychains.
+  public struct Certificates: Sendable, Hashable {
+    /// The file of the trusted authorities; nil for the variables `SSL_CERT_FILE` and
+    /// `SSL_CERT_DIR`, or else the authorities of the system.
+    public var authorities: URL?
+    /// The file of the client's certificate.
+    public var client: URL?
+    /// The file of the private key of the client; nil if it is in the file of its certificate.
+    public var key: URL?
+    /// The password of the private key.
+    public var keyPassword: String?
+
+    /// Creates the certificates of the system.
+    public init() {}
+  }
+
+  /// Headers that are added to requests that do not have them. `Authorization`, `Cookie` and
+  /// `Proxy-Authorization` are removed when a request is redirected to another server.
+  public var headers: HTTPHeaders = [:]
+  /// The maximum time in which nothing is sent or received. A request with a `timeoutInterval` that
+  /// is not 60 seconds, which is the default, uses that.
+  public var timeout = Duration.seconds(60)
+  /// The maximum number of connections to a host. Further requests wait, without a timeout.
+  public var connectionsPerHost = 64
+  /// The maximum size of the headers of a response in bytes, including those of informational
+  /// responses and of the trailer. A line must not be longer than 100 KB. Only for Linux.
+  public var headerLimit = 256 << 10
+  /// The version of HTTP.
+  public var version = Version.automatic
+  /// The proxy.
+  public var proxy = Proxy.system
+  /// The certificates for TLS.
+  public var certificates = Certificates()
+
+  /// Creates the default configuration.
+  public init() {}
+}

@@ -1,0 +1,184 @@
+internal import CompositeOperations
+internal import Foundation
+internal import SystemSupport
+
+#if canImport(FoundationNetworking)
+  internal import FoundationNetworking
+#endif
+
+/// A session that sends HTTP requests, with its configuration and its connections.
+///
+/// ```swift
+/// import HTTPOperations
+///
+/// var configuration = HTTPConfiguration()
+/// configuration.timeout = .seconds(20)
+/// let session = HTTPSession(configuration)
+/// let data = HTTPDataOperation(url, session: session)
+/// ```
+///
+/// Any number of operations may use a session at the same time. It ends, with its connections, when
+/// the last of them has released it. It stores nothing on disk and keeps no cookies.
+///
+/// On Linux it is based on libcurl, on a thread of its own that begins with the first request; on
+/// Apple platforms on `URLSession`.
+public final class HTTPSession: Sendable {
+  /// The default session.
+  public static let shared = HTTPSession()
+
+  private let transport: any HTTPTransport
+  private let configuration: HTTPConfiguration
+
+  /// Creates a session.
+  ///
+  /// - Parameter configuration: The configuration.
+  /// - Precondition: The `timeout`, the `connectionsPerHost` and the `headerLimit` of the
+  ///   configuration are positive.
+  public convenience init(_ configuration: HTTPConfiguration = HTTPConfiguration()) {
+    #if canImport(Darwin)
+      self.init(configuration, on: URLSessionTransport(configuration))
+    #else
+      self.init(configuration, on: CurlTransport(configuration))
+    #endif
+  }
+
+  package init(_ configuration: HTTPConfiguration, on transport: any HTTPTransport) {
+    precondition(
+      configuration.timeout > .zero && configuration.connectionsPerHost > 0
+        && configuration.headerLimit > 0,
+      "the timeout and the limits of a session must be positive")
+    self.configuration = configuration
+    self.transport = transport
+  }
+
+  /// Sends a request and follows its redirects.
+  ///
+  /// - Parameters:
+  ///   - sent: Receives the number of bytes that have been sent.
+  ///   - receive: Receives a response whose status is below 400, and returns when it needs no more
+  ///     of the body.
+  /// - Returns: What `receive` returned.
+  func perform<Value: Sendable>(
+    _ request: URLRequest, body: HTTPRequestBody, summary: HTTPRequestSummary,
+    options: HTTPRequestOptions, sent: TransferProgress? = nil,
+    receive: nonisolated(nonsending) (HTTPResponseHead, HTTPBodyReader) async throws -> Value
+  ) async throws -> Value {
+    var route = HTTPRoute(
+      request, adding: configuration.headers, body: body, summary: summary,
+      redirects: options.redirects)
+    var needsNewConnection = false
+    while true {
+      try Task.checkCancellation()
+      let exchange = HTTPExchange(
+        try route.transportRequest(
+          timeout: configuration.timeout, onNewConnection: needsNewConnection),
+        on: transport)
+      let (body, summary) = (route.body, route.summary)
+      do {
+        let end = try await withTaskCancellationHandler {
+          if !body.needsSender(reporting: sent) {
+            return try await self.end(of: exchange, route, options, receive)
+          }
+          async let sending: Void = body.send(on: exchange, progress: sent)
+          let end = try await self.end(of: exchange, route, options, receive)
+          await sending
+          return end
+        } onCancel: {
+          exchange.cancel()
+        }
+        switch end {
+        case .answered(let value): return value
+        case .redirected(let head):
+          try route.follow(head)
+          needsNewConnection = false
+        }
+      } catch let error as HTTPTransportError {
+        // The server has closed the idle connection that the request was sent on.
+        guard error.wasIdle, summary.isRepeatable, !needsNewConnection else {
+          throw HTTPTransferError(error, of: summary)
+        }
+        needsNewConnection = true
+      }
+    }
+  }
+
+  private enum End<Value: Sendable>: Sendable {
+    case answered(Value)
+    case redirected(HTTPResponseHead)
+  }
+
+  /// Receives a response. When this returns, the transport uses nothing of the caller.
+  private func end<Value: Sendable>(
+    of exchange: HTTPExchange, _ route: HTTPRoute, _ options: HTTPRequestOptions,
+    _ receive: nonisolated(nonsending) (HTTPResponseHead, HTTPBodyReader) async throws -> Value
+  ) async throws -> End<Value> {
+    do {
+      let end = try await received(exchange, route, options, receive)
+      await exchange.close()
+      return end
+    } catch {
+      await exchange.close()
+      throw error
+    }
+  }
+
+  private func received<Value: Sendable>(
+    _ exchange: HTTPExchange, _ route: HTTPRoute, _ options: HTTPRequestOptions,
+    _ receive: nonisolated(nonsending) (HTTPResponseHead, HTTPBodyReader) async throws -> Value
+  ) async throws -> End<Value> {
+    let head = try await exchange.head()
+    if route.follows(head) {
+      // So that the connection can be used again.
+      _ = await Self.start(of: exchange, head, route.summary, limit: 64 << 10)
+      return .redirected(head)
+    }
+    if head.status >= 400 {
+      let body = await Self.start(of: exchange, head, route.summary, limit: options.errorBodyLimit)
+      throw HTTPStatusError(request: route.summary, head: head, body: body)
+    }
+    return .answered(
+      try await receive(head, HTTPBodyReader(exchange, head, of: route.summary)))
+  }
+
+  /// The first bytes of a body. Of a body that is cut off, what has been received.
+  private static func start(
+    of exchange: HTTPExchange, _ head: HTTPResponseHead, _ summary: HTTPRequestSummary, limit: Int
+  ) async -> Data {
+    var body = Data()
+    guard let reader = try? HTTPBodyReader(exchange, head, of: summary) else { return body }
+    while body.count < limit, let bytes = try? await reader.next() {
+      body.append(contentsOf: bytes.prefix(limit - body.count))
+    }
+    return body
+  }
+}
+
+extension HTTPSession {
+  /// Sends a request and returns the response with its body.
+  ///
+  /// - Parameters:
+  ///   - sent: Reports the bytes that have been sent.
+  ///   - received: Reports the bytes that have been received.
+  func data(
+    of request: URLRequest, body: HTTPRequestBody, summary: HTTPRequestSummary,
+    options: HTTPRequestOptions, sent: TransferProgress? = nil, received: TransferProgress? = nil
+  ) async throws -> HTTPDataResponse {
+    try await perform(request, body: body, summary: summary, options: options, sent: sent) {
+      head, reader in
+      let length = head.headers.contentLength
+      // A response to HEAD has the length of a body that is not sent.
+      if let length, length > options.bodyLimit, summary.method != "HEAD" {
+        throw HTTPBodyLimitError(request: summary, limit: options.bodyLimit, announced: length)
+      }
+      var body = Data()
+      while let bytes = try await reader.next() {
+        if body.count + bytes.count > options.bodyLimit {
+          throw HTTPBodyLimitError(request: summary, limit: options.bodyLimit, announced: nil)
+        }
+        body.append(contentsOf: bytes)
+        received?.report(body.count, of: length)
+      }
+      return HTTPDataResponse(head: head, body: body, request: summary)
+    }
+  }
+}

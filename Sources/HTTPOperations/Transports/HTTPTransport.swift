@@ -1,0 +1,67 @@
+package import Foundation
+
+/// A transport of HTTP messages: it sends requests and receives their responses, and does not
+/// follow redirects.
+///
+/// It calls the methods of an exchange in the section "For transports", from one thread at a time.
+package protocol HTTPTransport: Sendable {
+  /// Whether the bodies of its responses are already decompressed.
+  var decompressesBodies: Bool { get }
+
+  /// Starts an exchange, asynchronously.
+  func start(_ exchange: HTTPExchange)
+
+  /// Reacts to a change by the user of an exchange: it accepts bytes again, has added bytes to the
+  /// body of the request, or has cancelled.
+  func update(_ exchange: HTTPExchange)
+}
+
+/// A request for a transport.
+package struct HTTPTransportRequest: Sendable {
+  /// A body of a request.
+  package enum Body: Sendable {
+    case none
+    case bytes([UInt8])
+    /// The bytes are added to the exchange while it runs. The count is nil if it is unknown.
+    case stream(byteCount: Int?)
+
+    /// The number of bytes; nil if it is unknown.
+    package var byteCount: Int? {
+      switch self {
+      case .none: 0
+      case .bytes(let bytes): bytes.count
+      case .stream(let byteCount): byteCount
+      }
+    }
+  }
+
+  package let url: URL
+  package let method: String
+  package let headers: HTTPHeaders
+  package let body: Body
+  /// The maximum time in which nothing is sent or received.
+  package let timeout: Duration
+  /// Whether the request must be sent on a new connection.
+  package let needsNewConnection: Bool
+}
+
+/// The error of a transport, without the request.
+package struct HTTPTransportError: Error {
+  package let reason: HTTPTransferError.Reason
+  /// The message of the system; may be empty.
+  package let message: String
+  /// Whether the server may have received the request.
+  package let wasSent: Bool
+  /// Whether the connection was an idle one, and the server closed it before it responded.
+  package let wasIdle: Bool
+
+  package init(
+    _ reason: HTTPTransferError.Reason, _ message: String = "", wasSent: Bool = true,
+    wasIdle: Bool = false
+  ) {
+    self.reason = reason
+    self.message = message
+    self.wasSent = wasSent
+    self.wasIdle = wasIdle
+  }
+}

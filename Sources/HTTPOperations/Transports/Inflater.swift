@@ -1,0 +1,91 @@
+internal import CZlib
+
+/// Decompresses a body in the codings `gzip` and `deflate`, and detects that its end is missing.
+@safe final class Inflater {
+  private let stream: UnsafeMutablePointer<z_stream>
+  private var input: [UInt8] = []
+  /// How many bytes of the input have been used.
+  private var offset = 0
+  private var state = State.new
+  private let isGzip: Bool
+
+  private enum State {
+    case new
+    case inside
+    /// At the end of the data, or of a member of it.
+    case complete
+  }
+
+  /// - Returns: Nil if it cannot decompress the coding.
+  init?(coding: String) {
+    guard ["gzip", "x-gzip", "deflate"].contains(coding) else { return nil }
+    isGzip = coding != "deflate"
+    unsafe stream = .allocate(capacity: 1)
+    unsafe stream.initialize(to: z_stream())
+  }
+
+  deinit {
+    if state != .new { unsafe inflateEnd(stream) }
+    unsafe stream.deallocate()
+  }
+
+  /// Whether the body may end here. One without any bytes is empty.
+  var isComplete: Bool { state != .inside }
+
+  /// Adds the next bytes of the body, after all of the earlier ones have been used.
+  func add(_ bytes: [UInt8]) { (input, offset) = (bytes, 0) }
+
+  /// Decompresses at most 64 KiB.
+  ///
+  /// - Returns: Nil if more input is needed.
+  /// - Throws: An error if the body is invalid.
+  func next() throws(HTTPTransportError) -> [UInt8]? {
+    while offset < input.count || state == .inside {
+      // A body may have several members; a coding with another end has nothing after it.
+      if state == .complete, !isGzip { throw error("data follow its end") }
+      if state != .inside { try begin() }
+      var code: Int32 = 0
+      let output = unsafe [UInt8](unsafeUninitializedCapacity: 64 << 10) { buffer, count in
+        unsafe input.withUnsafeMutableBufferPointer { input in
+          let rest = input.count - offset
+          unsafe stream.pointee.next_in = input.baseAddress.map { unsafe $0 + offset }
+          unsafe stream.pointee.avail_in = UInt32(rest)
+          unsafe stream.pointee.next_out = buffer.baseAddress
+          unsafe stream.pointee.avail_out = UInt32(buffer.count)
+          unsafe code = inflate(stream, Z_NO_FLUSH)
+          unsafe offset += rest - Int(stream.pointee.avail_in)
+          unsafe count = buffer.count - Int(stream.pointee.avail_out)
+        }
+      }
+      switch code {
+      case Z_STREAM_END: state = .complete
+      case Z_OK: break
+      // No progress: it needs more input.
+      case Z_BUF_ERROR where output.isEmpty: return nil
+      default:
+        throw error(unsafe stream.pointee.msg.map { unsafe String(cString: $0) } ?? "\(code)")
+      }
+      if !output.isEmpty { return output }
+      if offset == input.count { return nil }
+    }
+    return nil
+  }
+
+  /// Begins the data, or the next member.
+  private func begin() throws(HTTPTransportError) {
+    if state == .new {
+      // 15 is the largest window of the format; with 16 more, it has the header of gzip. Some
+      // servers send `deflate` without its header, which a negative number means.
+      let hasHeader = input[offset] & 0x0F == 8
+      let code = unsafe composite_inflate_begin(stream, isGzip ? 31 : hasHeader ? 15 : -15)
+      if code != Z_OK { throw error("zlib cannot be used (\(code))") }
+    } else {
+      unsafe inflateReset(stream)
+    }
+    state = .inside
+  }
+
+  private func error(_ message: String) -> HTTPTransportError {
+    HTTPTransportError(.undecodableBody, message)
+  }
+}

@@ -1,0 +1,71 @@
+internal import CompositeOperations
+internal import CompositeOperationsFoundation
+internal import Foundation
+internal import SystemSupport
+
+/// A file that is sent as a body, read on a thread that may block. One call is made at a time.
+final class FileToSend: Sendable {
+  private let path: String
+  private let file: FileDescriptor
+  private let rest: Lock<Int>
+
+  /// Opens a file.
+  ///
+  /// - Parameter byteCount: The number of bytes that are announced to the server.
+  init(_ url: URL, byteCount: Int) throws(FileError) {
+    (path, file, _) = try Self.opened(url)
+    rest = Lock(byteCount)
+  }
+
+  /// The size of a file in bytes.
+  static func size(of url: URL) throws(FileError) -> Int {
+    let (_, file, status) = try opened(url)
+    try? file.close()
+    return status.size
+  }
+
+  private static func opened(
+    _ url: URL
+  ) throws(FileError) -> (path: String, file: FileDescriptor, status: FileStatus) {
+    guard let path = url.pathOfFile else {
+      throw FileError(
+        url.withoutSecrets, "cannot be read", because: "it is not a file URL. Download it first.")
+    }
+    let (file, status): (FileDescriptor, FileStatus)
+    do throws(SystemError) {
+      file = try FileDescriptor.open(path, .readOnly, .nonBlocking)
+      do throws(SystemError) { status = try file.status } catch {
+        try? file.close()
+        throw error
+      }
+    } catch {
+      let advice = error.isMissing ? "Check its path." : "Use a readable file."
+      throw FileError(path, "cannot be read", error, because: "\(error). \(advice)")
+    }
+    if status.kind == .file { return (path, file, status) }
+    try? file.close()
+    throw FileError(
+      path, "cannot be sent",
+      because: "it is a folder or a device, which has no known length. Use a file.")
+  }
+
+  /// Reads the next bytes.
+  ///
+  /// - Returns: Nil after the announced number of bytes.
+  func next(_ limit: Int) throws(FileError) -> [UInt8]? {
+    let count = rest.withLock { min($0, limit) }
+    if count == 0 { return nil }
+    var bytes = [UInt8](repeating: 0, count: count)
+    do throws(SystemError) { bytes.removeLast(count - (try file.read(into: &bytes))) } catch {
+      throw FileError(path, "cannot be read", error)
+    }
+    if bytes.isEmpty {
+      throw FileError(
+        path, "has become shorter", because: "it was changed while it was sent. Send it again.")
+    }
+    rest.withLock { $0 -= bytes.count }
+    return bytes
+  }
+
+  func close() { try? file.close() }
+}
