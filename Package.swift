@@ -22,6 +22,7 @@ let package = Package(
     .library(name: "DurableOperations", targets: ["DurableOperations"]),
     .library(name: "DurableOperationsTestKit", targets: ["DurableOperationsTestKit"]),
     .library(name: "HTTPOperations", targets: ["HTTPOperations"]),
+    .library(name: "HTTPOperationsTestKit", targets: ["HTTPOperationsTestKit"]),
     .library(name: "OperationTracing", targets: ["OperationTracing"]),
     .library(name: "RecordOperations", targets: ["RecordOperations"]),
   ],
@@ -42,6 +43,9 @@ let package = Package(
         "CompositeOperations", "CompositeOperationsFoundation", "OperationTracing", "SystemSupport",
         .target(name: "CCurl", condition: .when(platforms: [.linux])), "CZlib",
       ],
+      swiftSettings: strict),
+    .target(
+      name: "HTTPOperationsTestKit", dependencies: ["CompositeOperations", "HTTPOperations"],
       swiftSettings: strict),
     .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
@@ -98,7 +102,8 @@ let package = Package(
       name: "HTTPOperationsTests",
       dependencies: [
         "CompositeOperations", "CompositeOperationsFoundation", "CompositeOperationsTestKit",
-        "HTTPOperations", "LoopbackServer", "OperationTracing", "SystemSupport", "TestSupport",
+        "HTTPOperations", "HTTPOperationsTestKit", "LoopbackServer", "OperationTracing",
+        "SystemSupport", "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(

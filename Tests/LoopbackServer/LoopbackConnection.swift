@@ -61,13 +61,33 @@ package final class LoopbackConnection {
       if let end = bytes.firstRange(of: mark)?.upperBound {
         let head = String(decoding: bytes[..<end], as: UTF8.self)
         let request = LoopbackRequest(head: head, body: Data(bytes[end...]))
-        let length = request["Content-Length"].flatMap { Int($0) } ?? 0
-        if !withBody || bytes.count >= end + length { return request }
+        if withBody, request["Transfer-Encoding"] == "chunked" {
+          if let body = Self.body(ofChunks: bytes[end...]) {
+            return LoopbackRequest(head: head, body: body)
+          }
+        } else {
+          let length = request["Content-Length"].flatMap { Int($0) } ?? 0
+          if !withBody || bytes.count >= end + length { return request }
+        }
       }
       let count = unsafe recv(descriptor, &chunk, chunk.count, 0)
       if count <= 0 { return nil }
       bytes += chunk[..<count]
     }
+  }
+
+  /// - Returns: Nil if the last chunk is missing.
+  private static func body(ofChunks bytes: ArraySlice<UInt8>) -> Data? {
+    var (rest, body) = (bytes, Data())
+    while let end = rest.firstRange(of: [0x0D, 0x0A]) {
+      let size = Int(String(decoding: rest[..<end.lowerBound], as: UTF8.self), radix: 16) ?? 0
+      rest = rest[end.upperBound...]
+      if rest.count < size + 2 { return nil }
+      if size == 0 { return body }
+      body += rest.prefix(size)
+      rest = rest.dropFirst(size + 2)
+    }
+    return nil
   }
 }
 

@@ -8,6 +8,12 @@ public struct HTTPResponseHead: Sendable, Hashable {
   public let status: Int
   /// The headers.
   public let headers: HTTPHeaders
+
+  package init(url: URL, status: Int, headers: HTTPHeaders) {
+    self.url = url
+    self.status = status
+    self.headers = headers
+  }
 }
 
 /// Dates in headers (RFC 9110, section 5.6.7): the current format, and the two obsolete ones, which

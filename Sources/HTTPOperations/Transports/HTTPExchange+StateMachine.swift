@@ -158,6 +158,13 @@ extension HTTPExchange {
       return count
     }
 
+    mutating func sent(_ count: Int) {
+      isRequestComplete = true
+      outgoing = []
+      offset = 0
+      sentCount += count
+    }
+
     // MARK: Ending
 
     /// - Returns: Whether to tell the transport.

@@ -121,6 +121,10 @@ package final class HTTPExchange: Sendable {
     machine.withLock { unsafe $0.taken(into: buffer) }
   }
 
+  /// Bytes of the request that were not taken have been sent, because the transport reads the body
+  /// from elsewhere.
+  package func sent(_ count: Int) { machine.withLock { $0.sent(count) } }
+
   /// The exchange has ended, and the transport no longer uses it.
   ///
   /// - Parameter error: Nil if the response is complete.

@@ -10,13 +10,18 @@ enum HTTPRequestBody: Sendable {
   case none
   case data(Data)
   case file(URL, byteCount: Int)
+  case stream(Stream, byteCount: Int?)
 
-  /// The number of bytes.
-  var byteCount: Int {
+  /// Returns a function that returns the next bytes of a body; nil at its end.
+  typealias Stream = @Sendable () -> (() async throws -> [UInt8]?)
+
+  /// The number of bytes; nil if it is unknown.
+  var byteCount: Int? {
     switch self {
     case .none: 0
     case .data(let data): data.count
     case .file(_, let count): count
+    case .stream(_, let count): count
     }
   }
 
@@ -24,7 +29,8 @@ enum HTTPRequestBody: Sendable {
     switch self {
     case .none: .none
     case .data(let data): .bytes([UInt8](data))
-    case .file(_, let count): .stream(byteCount: count)
+    case .file(let url, let count): .stream(byteCount: count, file: url)
+    case .stream(_, let count): .stream(byteCount: count, file: nil)
     }
   }
 }
@@ -58,7 +64,7 @@ extension HTTPRequestBody {
     switch self {
     case .none: false
     case .data: progress != nil
-    case .file: true
+    case .file, .stream: true
     }
   }
 
@@ -68,8 +74,20 @@ extension HTTPRequestBody {
       switch self {
       case .none: break
       case .data: try await send(on: exchange, progress) { nil }
+      case .stream(let stream, let count):
+        let next = stream()
+        var rest = count
+        try await send(on: exchange, progress) {
+          let bytes = try await next()
+          rest = rest.map { $0 - (bytes?.count ?? 0) }
+          if let rest, rest < 0 || rest > 0 && bytes == nil {
+            throw HTTPTransportError(
+              .badRequest("its body has another length than it was announced with"))
+          }
+          return bytes
+        }
       case .file(let url, let count):
-        let file = try await HTTPThreads.files.run { try FileToSend(url, byteCount: count) }
+        let file = FileToSend(url, byteCount: count)
         defer { file.close() }
         try await send(on: exchange, progress) {
           try await HTTPThreads.files.run { try file.next(Self.chunkSize) }

@@ -5,16 +5,13 @@ internal import SystemSupport
 
 /// A file that is sent as a body, read on a thread that may block. One call is made at a time.
 final class FileToSend: Sendable {
-  private let path: String
-  private let file: FileDescriptor
-  private let rest: Lock<Int>
+  private let url: URL
+  private let state: Lock<(file: FileDescriptor?, rest: Int)>
 
-  /// Opens a file.
-  ///
   /// - Parameter byteCount: The number of bytes that are announced to the server.
-  init(_ url: URL, byteCount: Int) throws(FileError) {
-    (path, file, _) = try Self.opened(url)
-    rest = Lock(byteCount)
+  init(_ url: URL, byteCount: Int) {
+    self.url = url
+    state = Lock((nil, byteCount))
   }
 
   /// The size of a file in bytes.
@@ -49,23 +46,29 @@ final class FileToSend: Sendable {
       because: "it is a folder or a device, which has no known length. Use a file.")
   }
 
-  /// Reads the next bytes.
+  /// Reads the next bytes. Opens the file first if necessary.
   ///
   /// - Returns: Nil after the announced number of bytes.
   func next(_ limit: Int) throws(FileError) -> [UInt8]? {
-    let count = rest.withLock { min($0, limit) }
-    if count == 0 { return nil }
-    var bytes = [UInt8](repeating: 0, count: count)
-    do throws(SystemError) { bytes.removeLast(count - (try file.read(into: &bytes))) } catch {
-      throw FileError(path, "cannot be read", error)
+    var (file, rest) = state.withLock { $0 }
+    if rest == 0 { return nil }
+    if file == nil {
+      let (_, opened, _) = try Self.opened(url)
+      state.withLock { $0.file = opened }
+      file = opened
     }
-    if bytes.isEmpty {
+    var bytes = [UInt8](repeating: 0, count: min(rest, limit))
+    let count = try FileError.at(url.path, "cannot be read") { () throws(SystemError) in
+      try file?.read(into: &bytes) ?? 0
+    }
+    if count == 0 {
       throw FileError(
-        path, "has become shorter", because: "it was changed while it was sent. Send it again.")
+        url.path, "has become shorter",
+        because: "it was changed while it was sent. Send it again.")
     }
-    rest.withLock { $0 -= bytes.count }
-    return bytes
+    state.withLock { $0.rest -= count }
+    return count < bytes.count ? [UInt8](bytes[..<count]) : bytes
   }
 
-  func close() { try? file.close() }
+  func close() { try? state.withLock { $0.file.take() }?.close() }
 }

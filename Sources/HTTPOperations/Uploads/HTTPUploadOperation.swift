@@ -99,6 +99,7 @@ public struct HTTPUploadOperation: ComposableOperation {
     switch source.kind {
     case .data(let data): return .data(data)
     case .encoded(let encode): return .data(try encode())
+    case .stream(let stream, let byteCount): return .stream(stream, byteCount: byteCount)
     case .file(let url):
       do {
         let size = try await HTTPThreads.files.run { try FileToSend.size(of: url) }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The body of an upload: data, a file, or a value as JSON.
+/// The body of an upload: data, a file, a sequence of bytes, or a value as JSON.
 ///
 /// ```swift
 /// import HTTPOperations
@@ -13,6 +13,7 @@ public struct HTTPUploadSource: Sendable {
     case data(Data)
     case file(URL)
     case encoded(@Sendable () throws -> Data)
+    case stream(HTTPRequestBody.Stream, byteCount: Int?)
   }
 
   let kind: Kind
@@ -27,6 +28,32 @@ public struct HTTPUploadSource: Sendable {
   /// The contents of a file when the operation runs. They are not kept in memory.
   public static func file(_ url: URL) -> HTTPUploadSource {
     HTTPUploadSource(kind: .file(url), contentType: "application/octet-stream")
+  }
+
+  /// The bytes of an asynchronous sequence, sent as they arrive. An error of the sequence is the
+  /// error of the run.
+  ///
+  /// ```swift
+  /// import HTTPOperations
+  ///
+  /// let log = HTTPUploadOperation(
+  ///   url, method: "POST", from: .stream { AsyncStream(unfolding: { await nextLines() }) })
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - byteCount: The number of bytes; nil if it is unknown. Another number is an error.
+  ///   - contentType: The `Content-Type`, if the request has none.
+  ///   - makeSequence: Creates the sequence, for every attempt and every redirect.
+  public static func stream<Bytes: AsyncSequence & SendableMetatype>(
+    byteCount: Int? = nil, contentType: String = "application/octet-stream",
+    _ makeSequence: @escaping @Sendable () -> Bytes
+  ) -> HTTPUploadSource where Bytes.Element == [UInt8], Bytes.AsyncIterator: SendableMetatype {
+    let stream: HTTPRequestBody.Stream = {
+      var iterator = makeSequence().makeAsyncIterator()
+      return { try await iterator.next(isolation: #isolation) }
+    }
+    return HTTPUploadSource(
+      kind: .stream(stream, byteCount: byteCount), contentType: contentType)
   }
 
   /// A value as JSON, encoded when the operation runs. An error of the encoder is the error of the
