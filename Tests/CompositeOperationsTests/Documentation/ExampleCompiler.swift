@@ -54,7 +54,8 @@ struct ExampleCompiler {
         "-module-name", "Examples", "-I", modules.path, "-module-cache-path", moduleCache.path,
         // For the C modules that the package's modules import.
         "-I", Checkout.path(of: "Sources/CProcesses/include"),
-        "-I", Checkout.path(of: "Sources/CSQLite"),
+        "-I", Checkout.path(of: "Sources/CCurl"), "-I", Checkout.path(of: "Sources/CSQLite"),
+        "-I", Checkout.path(of: "Sources/CZlib"),
         // For the macros of Testing, and for manifests.
         "-plugin-path", libraries.appendingPathComponent("host/plugins/testing").path,
         "-I", libraries.appendingPathComponent("pm/ManifestAPI").path,

@@ -5,48 +5,114 @@ import LoopbackServer
 import TestSupport
 import Testing
 
-@Suite struct CertificateTests {
-  private static let openssl = ["/usr/bin/openssl", "/usr/local/bin/openssl"]
+@Suite(.enabled(if: CertificateServer.openssl != nil, "Requires openssl."))
+struct CertificateTests {
+  @Test func `an untrusted certificate is an error that names the host`() async throws {
+    let server = try await CertificateServer()
+    defer { server.end() }
+    let outcome = await HTTPDataOperation(server.url).run()
+    let error = try #require(outcome.error as? HTTPTransferError, "\(outcome)")
+    #expect(error.reason == .certificateRefused, "\(error)")
+    #expect(!error.isRetryable && !error.wasSent)
+    #expect(error.description.contains("the certificate of localhost was rejected"))
+  }
+
+  @Test func `the authorities of a session are trusted`() async throws {
+    let server = try await CertificateServer()
+    defer { server.end() }
+    var configuration = HTTPConfiguration()
+    configuration.certificates.authorities = server.certificate
+    let fetch = HTTPDataOperation(server.url, session: HTTPSession(configuration))
+    #expect(try await fetch.run().get().status == 200)
+  }
+
+  // In a child process, because the environment belongs to all tests.
+  @Test func `the authorities of the variable SSL_CERT_FILE are trusted`() async {
+    await #expect(processExitsWith: .success) {
+      let server = try await CertificateServer()
+      defer { server.end() }
+      unsafe setenv("SSL_CERT_FILE", server.certificate.path, 1)
+      #expect(try await HTTPDataOperation(server.url).run().get().status == 200)
+    }
+  }
+
+  @Test func `a server that requires a certificate gets that of the session`() async throws {
+    let server = try await CertificateServer("-Verify", "1")
+    defer { server.end() }
+    var configuration = HTTPConfiguration()
+    configuration.certificates.authorities = server.certificate
+    let refused = HTTPDataOperation(server.url, session: HTTPSession(configuration))
+    #expect(await refused.run().error is HTTPTransferError)
+    configuration.certificates.client = server.certificate
+    configuration.certificates.key = server.key
+    let accepted = HTTPDataOperation(server.url, session: HTTPSession(configuration))
+    #expect(try await accepted.run().get().status == 200)
+  }
+
+  @Test func `a file of certificates that is missing is an error that says so`() async throws {
+    let server = try await CertificateServer()
+    defer { server.end() }
+    var configuration = HTTPConfiguration()
+    configuration.certificates.authorities = URL(fileURLWithPath: "/none")
+    let outcome = await HTTPDataOperation(server.url, session: HTTPSession(configuration)).run()
+    let error = try #require(outcome.error as? HTTPTransferError, "\(outcome)")
+    #expect("\(error)".contains("a file of the session's certificates cannot be used"))
+    #expect("\(error)".contains("/none"))
+    #expect(!error.isRetryable)
+  }
+}
+
+/// A server with TLS, the program `openssl`, with a certificate of its own.
+private final class CertificateServer: Sendable {
+  static let openssl = ["/usr/bin/openssl", "/usr/local/bin/openssl"]
     .first { FileManager.default.isExecutableFile(atPath: $0) }
 
-  @Test(.enabled(if: openssl != nil, "Requires openssl."))
-  func `an untrusted certificate is an error that names the host`() async throws {
+  let url: URL
+  let key: URL
+  let certificate: URL
+  private let folder: TemporaryFolder
+  private let process: RunningProgram
+
+  /// - Parameter options: More options for `openssl s_server`.
+  init(_ options: String...) async throws {
     let openssl = try #require(Self.openssl)
-    let folder = try TemporaryFolder()
-    let (key, certificate) = (folder["key"].path, folder["certificate"].path)
+    folder = try TemporaryFolder()
+    (key, certificate) = (folder["key"], folder["certificate"])
     let make = try Self.start(
-      openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
-      "-nodes",
-      "-keyout", key, "-out", certificate, "-subj", "/CN=localhost", "-days", "1"
+      openssl,
+      [
+        "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+        "-keyout", key.path, "-out", certificate.path, "-subj", "/CN=localhost", "-days", "1",
+        "-addext", "subjectAltName=DNS:localhost",
+      ]
     ).process
     let status = await make.end()
     try #require(status == 0, "openssl created no certificate")
     let port = try LoopbackServer.unusedPort()
-    let server = try Self.start(
-      openssl, "s_server", "-accept", "127.0.0.1:\(port)", "-key", key, "-cert", certificate, "-www"
-    )
-    defer {
-      kill(server.process.processIdentifier, SIGTERM)
-      _ = server.process.waitUntilExit()
-    }
+    let (process, output) = try Self.start(
+      openssl,
+      [
+        "s_server", "-accept", "127.0.0.1:\(port)", "-key", key.path, "-cert", certificate.path,
+        "-www",
+      ] + options)
+    self.process = process
+    url = try #require(URL(string: "https://localhost:\(port)/"))
     // openssl prints ACCEPT when it listens.
     var log = ""
     while !log.contains("ACCEPT") {
-      let output = server.output
       let bytes = await onNewThread { output.availableData }
       try #require(!bytes.isEmpty, "\(log)")
       log += String(decoding: bytes, as: UTF8.self)
     }
-    let url = try #require(URL(string: "https://localhost:\(port)/"))
-    let outcome = await HTTPDataOperation(url).run()
-    let error = try #require(outcome.error as? HTTPTransferError, "\(outcome)")
-    #expect(error.reason == .certificateRefused, "\(error)")
-    #expect(!error.isRetryable)
-    #expect(error.description.contains("the certificate of localhost was rejected"))
+  }
+
+  func end() {
+    kill(process.processIdentifier, SIGTERM)
+    _ = process.waitUntilExit()
   }
 
   private static func start(
-    _ program: String, _ arguments: String...
+    _ program: String, _ arguments: [String]
   ) throws -> (process: RunningProgram, output: FileHandle) {
     let pipe = Pipe()
     let process = try TestProgram(program, arguments).start(output: pipe.fileHandleForWriting)
