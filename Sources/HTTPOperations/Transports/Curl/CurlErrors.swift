@@ -25,6 +25,8 @@
         self = .badRequest("a file of the session's certificates cannot be used")
       case CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL, CURLE_BAD_CONTENT_ENCODING:
         self = .badAnswer
+      // A line of a header cannot be parsed.
+      case CURLE_BAD_FUNCTION_ARGUMENT where transfer.hasBegun: self = .badAnswer
       // The memory for a line of a header is limited.
       case CURLE_OUT_OF_MEMORY where !transfer.hasHead: self = .badAnswer
       case CURLE_URL_MALFORMAT: self = .badRequest("the URL is invalid")

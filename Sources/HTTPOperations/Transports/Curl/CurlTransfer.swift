@@ -193,7 +193,11 @@
 
     private func error(_ result: CURLcode) -> HTTPTransportError? {
       if let failure { return failure }
-      if result == CURLE_OK { return nil }
+      if result == CURLE_OK {
+        // libcurl takes headers without their end for a response.
+        return parser.isComplete
+          ? nil : HTTPTransportError(.connectionLost, "it was closed within the headers")
+      }
       let wasIdle =
         startCount > 1 && !parser.isComplete || result == CURLE_SEND_FAIL_REWIND
       let text = unsafe String(cString: message)
@@ -202,6 +206,9 @@
         wasIdle || text.isEmpty ? unsafe String(cString: curl_easy_strerror(result)) : text,
         wasSent: startCount > 0, wasIdle: wasIdle)
     }
+
+    /// Whether the request was to be sent.
+    var hasBegun: Bool { startCount > 0 }
 
     /// Whether the headers of the response have been received.
     var hasHead: Bool { parser.isComplete }
