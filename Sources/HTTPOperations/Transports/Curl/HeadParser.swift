@@ -24,11 +24,16 @@ struct HeadParser {
     // A trailer does not change the head.
     if isComplete { return nil }
     let text = unsafe Self.text(of: line)
+    // Some programs take it for the end of a line (RFC 9112, section 2.2).
+    if text.utf8.contains(0x0D) {
+      fail("a header has a carriage return within")
+      return nil
+    }
     if text.isEmpty { return endOfHeaders() }
     if status == 0 {
       parseStatus(text)
     } else if let first = unsafe line.first, first == 0x20 || first == 0x09 {
-      headers.continueLast(with: Self.trimmed(text[...]))
+      continueLast(with: Self.trimmed(text[...]))
     } else if let colon = text.firstIndex(of: ":") {
       let name = String(text[..<colon])
       if name.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }), !name.isEmpty {
@@ -42,6 +47,15 @@ struct HeadParser {
     return nil
   }
 
+  private mutating func continueLast(with text: String) {
+    // libcurl reads every line by itself, and would find another end of the body.
+    let framing = ["Content-Length", "Transfer-Encoding"]
+    if let last = headers.fields.last, framing.contains(where: { last.isNamed($0) }) {
+      return fail("its \(last.name) continues in another line")
+    }
+    headers.continueLast(with: text)
+  }
+
   private mutating func parseStatus(_ line: String) {
     let parts = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
     guard parts.count >= 2, parts[0].hasPrefix("HTTP/"), parts[1].utf8.count == 3,
@@ -52,6 +66,10 @@ struct HeadParser {
 
   private mutating func endOfHeaders() -> (status: Int, headers: HTTPHeaders)? {
     if error != nil || status == 0 { return nil }
+    if status == 101 {
+      fail("it switches to a protocol that was not requested")
+      return nil
+    }
     // An informational response, such as 103 (Early Hints), precedes the final one.
     if status < 200 {
       (status, headers) = (0, HTTPHeaders())
@@ -87,8 +105,9 @@ struct HeadParser {
 
   /// The text of a line without its end, in UTF-8 or else in Latin-1, in which any bytes are text.
   private static func text(of line: UnsafeRawBufferPointer) -> String {
-    let end = unsafe line.lastIndex { $0 != 0x0A && $0 != 0x0D }.map { $0 + 1 } ?? 0
-    let bytes = unsafe line[..<end]
+    var bytes = unsafe line[...]
+    if unsafe bytes.last == 0x0A { unsafe bytes.removeLast() }
+    if unsafe bytes.last == 0x0D { unsafe bytes.removeLast() }
     return unsafe String(validating: bytes, as: UTF8.self)
       ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
   }
