@@ -145,7 +145,7 @@ public final class HTTPSession: Sendable {
     of exchange: HTTPExchange, _ head: HTTPResponseHead, _ summary: HTTPRequestSummary, limit: Int
   ) async -> Data {
     var body = Data()
-    guard let reader = try? HTTPBodyReader(exchange, head, of: summary) else { return body }
+    let reader = HTTPBodyReader(exchange, head, of: summary)
     while body.count < limit, let bytes = try? await reader.next() {
       body.append(contentsOf: bytes.prefix(limit - body.count))
     }

@@ -2,6 +2,9 @@ internal import CZlib
 
 /// Decompresses a body in the codings `gzip` and `deflate`, and detects that its end is missing.
 @safe final class Inflater {
+  /// The codings that it can decompress.
+  static let codings = ["gzip", "x-gzip", "deflate"]
+
   private let stream: UnsafeMutablePointer<z_stream>
   private var input: [UInt8] = []
   /// How many bytes of the input have been used.
@@ -18,7 +21,7 @@ internal import CZlib
 
   /// - Returns: Nil if it cannot decompress the coding.
   init?(coding: String) {
-    guard ["gzip", "x-gzip", "deflate"].contains(coding) else { return nil }
+    guard Self.codings.contains(coding) else { return nil }
     isGzip = coding != "deflate"
     unsafe stream = .allocate(capacity: 1)
     unsafe stream.initialize(to: z_stream())
@@ -42,7 +45,9 @@ internal import CZlib
   func next() throws(HTTPTransportError) -> [UInt8]? {
     while offset < input.count || state == .inside {
       // A body may have several members; a coding with another end has nothing after it.
-      if state == .complete, !isGzip { throw error("data follow its end") }
+      if state == .complete, !isGzip || input[offset] != 0x1F {
+        throw error("data follow its end")
+      }
       if state != .inside { try begin() }
       var code: Int32 = 0
       let output = unsafe [UInt8](unsafeUninitializedCapacity: 64 << 10) { buffer, count in
