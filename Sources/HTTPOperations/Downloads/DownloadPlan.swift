@@ -66,6 +66,8 @@ struct DownloadPlan: Equatable, Sendable {
       let total = range.total ?? head.headers.contentLength.map { _ in end } ?? record.total
       // A different length means that the file has changed.
       return total == record.total ?? total ? .append(total: total) : .requestWhole
+    // It has no body, whatever its Content-Length (RFC 9112, section 6.3).
+    case 204: return .restart(total: 0)
     case 200...299: return .restart(total: head.headers.contentLength)
     case 416:
       guard let record else { return .fail }
