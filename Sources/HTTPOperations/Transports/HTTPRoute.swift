@@ -51,8 +51,11 @@ struct HTTPRoute {
       throw HTTPRedirectError(
         request: original, reason: .tooMany(limit: limit), addresses: addresses)
     }
-    let location = head.headers["Location"]
-    guard let url = location.flatMap({ URL(string: $0, relativeTo: head.url)?.absoluteURL }),
+    // Two different ones have no meaning together.
+    let locations = Set(head.headers.values(of: "Location"))
+    let location = locations.isEmpty ? nil : locations.sorted().joined(separator: ", ")
+    guard locations.count == 1,
+      let url = location.flatMap({ URL(string: $0, relativeTo: head.url)?.absoluteURL }),
       ["http", "https"].contains(url.scheme?.lowercased()), url.host?.isEmpty == false
     else {
       let shown = location.map { URL(string: $0)?.withoutSecrets ?? "an unreadable URL" }
