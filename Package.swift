@@ -103,7 +103,7 @@ let package = Package(
       dependencies: [
         "CompositeOperations", "CompositeOperationsFoundation", "CompositeOperationsTestKit",
         "HTTPOperations", "HTTPOperationsTestKit", "LoopbackServer", "OperationTracing",
-        "SystemSupport", "TestSupport",
+        "SystemSupport", "TestSupport", "CZlib",
       ],
       swiftSettings: strict),
     .testTarget(

@@ -5,6 +5,7 @@ package final class LoopbackConnection {
   private let descriptor: Int32
   /// Whether the client was seen to close the connection.
   private(set) var sawClose = false
+  private var isKept = false
 
   init(_ descriptor: Int32) { self.descriptor = descriptor }
 
@@ -48,6 +49,15 @@ package final class LoopbackConnection {
     var now = linger(l_onoff: 1, l_linger: 0)
     unsafe setsockopt(
       descriptor, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
+  }
+
+  /// Makes the server read another request from the connection after this response.
+  package func keepOpen() { isKept = true }
+
+  /// Whether to read another request. The next response decides again.
+  func endsKeeping() -> Bool {
+    defer { isKept = false }
+    return isKept && !sawClose
   }
 
   /// Reads a complete request; nil if the connection ends before.

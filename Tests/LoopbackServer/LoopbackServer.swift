@@ -2,7 +2,7 @@ import CompositeOperations
 package import Foundation
 
 /// An HTTP server on the loopback interface that sends valid or invalid responses, as a test
-/// specifies. Each request has its own connection and its own thread.
+/// specifies. Each connection has its own thread, and one request unless it is kept open.
 package final class LoopbackServer: Sendable {
   package typealias Handler = @Sendable (LoopbackRequest, LoopbackConnection) -> Void
 
@@ -19,7 +19,7 @@ package final class LoopbackServer: Sendable {
   ///   - port: The port to listen on; 0 for a free one.
   ///   - readsBodies: Whether the body of a request is read before the handler is called.
   ///   - handler: Responds to a request, on a thread that may block. The connection is closed when
-  ///     it returns.
+  ///     it returns, unless it has called ``LoopbackConnection/keepOpen()``.
   package init(
     at port: UInt16 = 0, readingBodies readsBodies: Bool = true, _ handler: @escaping Handler
   ) throws {
@@ -39,10 +39,11 @@ package final class LoopbackServer: Sendable {
         let server = self
         Thread.detachNewThread {
           let connection = LoopbackConnection(descriptor)
-          if let request = connection.request(withBody: readsBodies) {
+          while let request = connection.request(withBody: readsBodies) {
             let number = server?.note(request) ?? 0
             handler(request.numbered(number), connection)
             if connection.sawClose { server?.noteClose() }
+            if !connection.endsKeeping() { break }
           }
           connection.close()
         }
