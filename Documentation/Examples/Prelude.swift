@@ -177,6 +177,8 @@ struct OpenFile: ComposableOperation {
 
 let url = URL(fileURLWithPath: "/index.html")
 let urls = [url]
+let proxy = url
+func nextLines() async -> [UInt8]? { nil }
 let mirrorA = url
 let mirrorB = url
 let path = "/tmp/notes"

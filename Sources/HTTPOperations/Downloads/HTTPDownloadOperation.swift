@@ -33,9 +33,9 @@ public import Foundation
 /// (`Content-Encoding`), it is decompressed, and the download cannot be resumed.
 ///
 /// The run reports its progress in bytes, including the resumed ones. The file is written on a
-/// thread of its own. If a disk or a pipe is slower than the server, the server has to wait once
-/// 8 MiB wait to be written, and on Linux so do all other requests of the process. A cancellation
-/// ends the request at once; the run ends when the received bytes are written.
+/// thread of its own. If a disk or a pipe is slower than the server, the server has to wait, and no
+/// other request. A cancellation ends the request at once; the run ends when the bytes that are being
+/// written are written.
 ///
 /// All of its errors conform to ``HTTPRequestError``:
 ///
@@ -59,8 +59,7 @@ public struct HTTPDownloadOperation: ComposableOperation {
   ///   - destination: The file to write, as a file URL. Its folder must exist. The run ends in an
   ///     ``HTTPFileError`` otherwise.
   ///   - options: The options of the request.
-  ///   - session: The session whose configuration is used. The download has a session of its own,
-  ///     because a long transfer would occupy connections that other requests need.
+  ///   - session: The session that sends the request.
   public init(
     _ request: URLRequest, to destination: URL, options: HTTPRequestOptions = HTTPRequestOptions(),
     session: HTTPSession = .shared
@@ -79,7 +78,7 @@ public struct HTTPDownloadOperation: ComposableOperation {
   ///   - destination: The file to write, as a file URL. Its folder must exist. The run ends in an
   ///     ``HTTPFileError`` otherwise.
   ///   - options: The options of the request.
-  ///   - session: The session whose configuration is used.
+  ///   - session: The session that sends the request.
   public init(
     _ url: URL, to destination: URL, options: HTTPRequestOptions = HTTPRequestOptions(),
     session: HTTPSession = .shared

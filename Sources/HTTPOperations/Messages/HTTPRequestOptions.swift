@@ -21,9 +21,6 @@ public struct HTTPRequestOptions: Sendable, Hashable {
   /// `Idempotency-Key`.
   public var isRepeatable: Bool?
   /// The maximum size of a body in memory, in bytes. A larger one is an ``HTTPBodyLimitError``.
-  ///
-  /// On Linux, Foundation keeps the body of a redirect in memory, whatever its size, and does not
-  /// deliver any of it before its end.
   public var bodyLimit: Int
   /// The maximum size of the body in an ``HTTPStatusError``, in bytes. The rest is not waited for.
   public var errorBodyLimit: Int

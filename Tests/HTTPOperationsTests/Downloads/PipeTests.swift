@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `a full pipe makes its server wait and no other request`() async throws {
+  func `N6: a full pipe makes its server wait and no other request`() async throws {
     let folder = try TemporaryFolder()
     let pipe = try NamedPipe(in: folder)
     let length = 256 << 20

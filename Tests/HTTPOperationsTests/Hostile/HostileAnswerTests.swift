@@ -12,7 +12,7 @@ import Testing
 /// Responses of hostile and defective servers. Each ends in the whole body or in a clear error.
 @Suite struct HostileAnswerTests {
   @Test(.timeLimit(.minutes(10)), arguments: Group.allCases)
-  func `every hostile response has the expected end`(group: Group) async throws {
+  func `N5: every hostile response has the expected end`(group: Group) async throws {
     try await HostileServer(group.answers).checkEnds(isolates: true)
   }
 

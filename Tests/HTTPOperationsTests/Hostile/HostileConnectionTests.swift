@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test func `a POST on an idle connection that is closed is sent once and not retried`()
+  @Test func `N2: a POST on an idle connection that is closed is sent once and not retried`()
     async throws
   {
     let server = try Self.serverThatClosesIdleConnections()
@@ -33,7 +33,7 @@ import Testing
     #expect(server.requests.map { "\($0.method) \($0.path)" } == ["GET /first", "POST /order"])
   }
 
-  @Test func `an upload by POST on an idle connection that is closed is sent once`() async throws {
+  @Test func `N2: an upload by POST on an idle connection that is closed is sent once`() async throws {
     let server = try Self.serverThatClosesIdleConnections()
     let session = HTTPSession()
     let folder = try TemporaryFolder()
@@ -50,7 +50,7 @@ import Testing
     #expect(server.requests.isEmpty)
   }
 
-  @Test func `a GET on an idle connection that is closed is sent again and succeeds`()
+  @Test func `N2: a GET on an idle connection that is closed is sent again and succeeds`()
     async throws
   {
     let server = try Self.serverThatClosesIdleConnections()
@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 300_000])
-  func `a PUT of a file on an idle connection that is closed is sent again as a whole`(
+  func `N2: a PUT of a file on an idle connection that is closed is sent again as a whole`(
     count: Int
   ) async throws {
     let server = try Self.serverThatClosesIdleConnections()
@@ -93,7 +93,7 @@ import Testing
   }
 
   @Test(arguments: ["HTTP/1.1 20", "HTTP/1.1 200 OK\r\nContent-Le"])
-  func `a POST whose response is cut on an idle connection is sent once`(
+  func `N2: a POST whose response is cut on an idle connection is sent once`(
     response: String
   ) async throws {
     let server = try LoopbackServer { request, connection in
@@ -119,7 +119,7 @@ import Testing
     "HTTP/1.1 302 Found\r\nLocation: /next\r\nContent-Length: 0\r\n\r\n",
     "HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\nno",
   ])
-  func `bytes after a response are not part of the next one`(response: String) async throws {
+  func `N5: bytes after a response are not part of the next one`(response: String) async throws {
     // A whole response, which was not requested.
     let surplus = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"
     let server = try LoopbackServer { request, connection in

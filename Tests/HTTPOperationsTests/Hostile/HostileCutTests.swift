@@ -3,14 +3,14 @@ import Testing
 /// Valid responses that end too early, or arrive in parts.
 @Suite struct HostileCutTests {
   @Test(.timeLimit(.minutes(10)))
-  func `a response that is cut at any position is an error that can be retried`() async throws {
+  func `N5: a response that is cut at any position is an error that can be retried`() async throws {
     let cuts = ValidAnswer.all.flatMap(\.cuts)
     #expect(cuts.count > 1_000)
     try await HostileServer(cuts).checkEnds()
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `a response that is split at any position is complete`() async throws {
+  func `N5: a response that is split at any position is complete`() async throws {
     try await HostileServer(ValidAnswer.all.flatMap(\.splits)).checkEnds()
   }
 

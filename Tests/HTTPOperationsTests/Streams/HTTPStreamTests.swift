@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `a slow function makes the server wait without a timeout`() async throws {
+  func `N6: a slow function makes the server wait without a timeout`() async throws {
     let length = 256 << 20
     let sent = Lock(0)
     let goesOn = DispatchSemaphore(value: 0)

@@ -31,6 +31,8 @@
 
     func post(_ message: Message) {
       let (isFirst, mustStart) = mailbox.withLock { mailbox in
+        // There is no thread to stop.
+        if case .stop = message, !mailbox.isRunning { return (false, false) }
         mailbox.messages.append(message)
         return (mailbox.messages.count == 1, !exchange(&mailbox.isRunning, with: true))
       }
