@@ -78,11 +78,12 @@ let package = Package(
     .executableTarget(
       name: "Benchmarks",
       dependencies: [
-        "CompositeOperations", "CompositeOperationsFoundation", "DurableOperations", "HeapUse",
-        "OperationTracing", "SQLiteSupport", "SystemSupport",
+        "CompositeOperations", "CompositeOperationsFoundation", "DurableOperations", "Epoll",
+        "HTTPOperations", "HeapUse", "OperationTracing", "SQLiteSupport", "SystemSupport",
       ],
       path: "DevApp/Benchmarks",
-      exclude: ["Heap", "Peers", "README.md", "exact", "records", "without-events.patch"]),
+      exclude: ["Epoll", "Heap", "Peers", "README.md", "exact", "records", "without-events.patch"]),
+    .systemLibrary(name: "Epoll", path: "DevApp/Benchmarks/Epoll"),
     .systemLibrary(name: "HeapUse", path: "DevApp/Benchmarks/Heap"),
     .testTarget(
       name: "CompositeOperationsTests",

@@ -13,7 +13,10 @@ import Foundation
       let arguments = CommandLine.arguments.dropFirst()
       switch arguments.first {
       case "durable": exit(try DurableBenchmarks(arguments.dropFirst()).run())
-      case "durable-process": return try DurableProcess.run(arguments.dropFirst())
+      case DurableProcess.command: return try DurableProcess.run(arguments.dropFirst())
+      #if os(Linux)
+        case HTTPServerProcess.command: return try HTTPServer.run()
+      #endif
       default: break
       }
       let options = try Options(arguments)
@@ -27,7 +30,9 @@ import Foundation
 
   /// - Returns: The exit status.
   private func run() throws -> Int32 {
-    let peers = try options.peers.map { folder throws(UsageError) in try Peers(folder: folder) }
+    let peers = try options.peers.map { folder throws(UsageError) in
+      try Peers(folder: folder, server: Self.serverForPeers)
+    }
     defer { peers?.end() }
     for problem in peers?.problems ?? [] { Self.complain(problem) }
     if let peers, peers.running.isEmpty, let folder = options.peers {
@@ -43,6 +48,15 @@ import Foundation
     return report.problems.isEmpty ? 0 : 1
   }
 
+  /// The address of the server of the `http` shapes, which peers also use; nil if there is none.
+  private static var serverForPeers: String? {
+    #if os(Linux)
+      try? HTTPServerProcess.running().address
+    #else
+      nil
+    #endif
+  }
+
   private func measure(with peers: Peers?) throws -> Report {
     let runner = Runner(
       sampler: Sampler(isExact: options.isExact),
@@ -51,7 +65,11 @@ import Foundation
     var report = Report(machine: Machine(asksSwift: !options.isExact), rounds: runner.rounds)
     try show(table.head(report.machine, rounds: runner.rounds))
     report.problems += peers?.problems ?? []
+    var missing: Set<String> = []
     try forEachShape(with: peers) { shape in
+      if let program = shape.missingProgram, missing.insert(program).inserted {
+        Self.complain("\(program) is not installed, and so not measured")
+      }
       let figures = runner.measure(shape)
       try show(table.text(of: figures))
       report.shapes.append(figures)

@@ -59,6 +59,8 @@ struct Options {
     if isQuick {
       catalogue.busyCount = 10_000
       catalogue.processCount = 400
+      catalogue.requestCount = 2_000
+      catalogue.bodySizes = (memory: 64, file: 250)
     }
     if let count {
       catalogue.count = count

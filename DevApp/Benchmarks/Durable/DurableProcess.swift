@@ -6,6 +6,8 @@ import HeapUse
 /// The work of a process that the benchmarks of durable flows start: `Benchmarks durable-process
 /// ROLE ARGUMENT…`.
 enum DurableProcess {
+  static let command = "durable-process"
+
   /// - Throws: An error if the role or its arguments are not valid, or if the work fails.
   static func run(_ arguments: some Collection<String>) throws {
     let arguments = Array(arguments)

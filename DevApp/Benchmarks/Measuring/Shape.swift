@@ -10,6 +10,8 @@ struct Shape: Sendable {
   var hasEqualWays = true
   /// The equivalent shapes in the protocol of the peers, whose ways are added to this one.
   var peerShapes: [String] = []
+  /// A program with ways of its own that is not installed.
+  var missingProgram: String?
   var ways: [Way]
 
   /// Returns the shape with only the selected ways.

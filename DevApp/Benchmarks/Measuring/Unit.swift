@@ -7,14 +7,30 @@ enum Unit: String, Sendable, Encodable {
   case bytesPerOperation = "bytes per operation"
   case bytesPerRun = "bytes per run"
   case stepsPerSecond = "steps/s"
+  case requestsPerSecond = "requests/s"
+  /// Megabytes of 1,000,000 bytes, of which an operation receives one.
+  case megabytesPerSecond = "MB/s"
 
   /// Whether figures are times.
   var isTime: Bool {
     switch self {
     case .nanosecondsPerOperation, .nanosecondsPerEvent, .milliseconds: true
-    case .bytesPerOperation, .bytesPerRun, .stepsPerSecond: false
+    case .bytesPerOperation, .bytesPerRun: false
+    case .stepsPerSecond, .requestsPerSecond, .megabytesPerSecond: false
     }
   }
+
+  /// Whether a larger figure is better.
+  var isRate: Bool {
+    switch self {
+    case .stepsPerSecond, .requestsPerSecond, .megabytesPerSecond: true
+    case .nanosecondsPerOperation, .nanosecondsPerEvent, .milliseconds: false
+    case .bytesPerOperation, .bytesPerRun: false
+    }
+  }
+
+  /// Returns a number that is proportional to the time, or the memory, of a figure.
+  func cost(of figure: Double) -> Double { isRate ? 1 / figure : figure }
 
   /// Returns the figure for the amount of a run.
   func figure(of amount: Double, operations: Int) -> Double {
@@ -22,7 +38,7 @@ enum Unit: String, Sendable, Encodable {
     case .nanosecondsPerOperation, .nanosecondsPerEvent, .bytesPerOperation, .bytesPerRun:
       amount / Double(operations)
     case .milliseconds: amount / 1_000_000
-    case .stepsPerSecond: Double(operations) / amount * 1e9
+    case .stepsPerSecond, .requestsPerSecond, .megabytesPerSecond: Double(operations) / amount * 1e9
     }
   }
 }

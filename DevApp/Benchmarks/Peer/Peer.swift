@@ -9,7 +9,7 @@ final class Peer: Sendable {
 
   private static let shapes: Set = [
     "fan-out", "busy", "chain", "nested", "pairs", "eights", "fib", "graph-fan", "graph-chain",
-    "sleep", "flow", "flows",
+    "sleep", "flow", "flows", "http-1", "http-8", "http-64", "http-to-memory", "http-to-file",
   ]
 
   struct Offer: Sendable {
@@ -22,12 +22,15 @@ final class Peer: Sendable {
   /// Nil after the end of the process.
   private let process: Mutex<ChildProcess?>
 
-  /// - Parameter folder: Where the peer creates its files, if it needs some.
-  init(path: String, folder: String? = nil) throws {
+  /// - Parameters:
+  ///   - folder: Where the peer creates its files, if it needs some.
+  ///   - server: The address of the server of the `http` shapes, if they are measured.
+  init(path: String, folder: String? = nil, server: String? = nil) throws {
     name = URL(fileURLWithPath: path).lastPathComponent
     var environment = ProcessInfo.processInfo.environment
     environment["PEER_WORKERS"] = "\(Cores.count)"
     environment["PEER_FOLDER"] = folder
+    environment["PEER_SERVER"] = server
     var child = try ChildProcess(path: path, environment: environment)
     var offers: [Offer] = []
     do {

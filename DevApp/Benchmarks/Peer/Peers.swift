@@ -10,8 +10,10 @@ struct Peers {
 
   /// Starts every program of a folder.
   ///
-  /// - Parameter files: The folder in which they create their files, if they need some.
-  init(folder: String, files: String? = nil) throws(UsageError) {
+  /// - Parameters:
+  ///   - files: The folder in which they create their files, if they need some.
+  ///   - server: The address of the server of the `http` shapes, if they are measured.
+  init(folder: String, files: String? = nil, server: String? = nil) throws(UsageError) {
     // Writing to a peer that has ended is an error of that peer, and does not end this process.
     signal(SIGPIPE, SIG_IGN)
     let names: [String]
@@ -25,7 +27,7 @@ struct Peers {
       guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder),
         !isFolder.boolValue, FileManager.default.isExecutableFile(atPath: path)
       else { continue }
-      do { running.append(try Peer(path: path, folder: files)) } catch {
+      do { running.append(try Peer(path: path, folder: files, server: server)) } catch {
         problems.append("peer \(name) \(error)")
       }
     }

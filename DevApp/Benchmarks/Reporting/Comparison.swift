@@ -51,12 +51,13 @@ struct Comparison: Encodable {
     var ratios: [String: [(shape: String, ratio: Double)]] = [:]
     var counted: Set<[String]> = []
     var slower: [Slower] = []
-    for shape in shapes where shape.hasEqualWays && shape.unit.isTime {
+    for shape in shapes where shape.hasEqualWays && (shape.unit.isTime || shape.unit.isRate) {
       let rivals = shape.ways.filter { $0.role == .swift || $0.role == .peer }
       guard let main = shape.ways.first, main.role == .ours else { continue }
+      let cost = { shape.unit.cost(of: $0) / shape.unit.cost(of: $1) }
       var best: [String: Double] = [:]
       for way in rivals {
-        guard let ratio = Spread(of: way.paired(with: main, /))?.median else { continue }
+        guard let ratio = Spread(of: way.paired(with: main, cost))?.median else { continue }
         let name = Self.family(of: way)
         // Of several forms of one way, the best counts.
         best[name] = min(best[name] ?? .infinity, ratio)
@@ -64,9 +65,9 @@ struct Comparison: Encodable {
       for (name, ratio) in best where counted.insert([name, Self.family(of: shape)]).inserted {
         ratios[name, default: []].append((shape.id, ratio))
       }
-      let own = shape.ways.filter { $0.role == .ours }.min { $0.median < $1.median }
-      if let own, let fastest = rivals.min(by: { $0.median < $1.median }),
-        let times = Spread(of: own.paired(with: fastest, /))?.median, times >= Self.leastGap
+      let own = shape.ways.filter { $0.role == .ours }.min { cost($0.median, $1.median) < 1 }
+      if let own, let fastest = rivals.min(by: { cost($0.median, $1.median) < 1 }),
+        let times = Spread(of: own.paired(with: fastest, cost))?.median, times >= Self.leastGap
       {
         slower.append(Slower(shape: shape.id, way: fastest.name, times: times))
       }

@@ -1,7 +1,7 @@
 /// A goal for a way of this package in a shape, either absolute or relative to another way.
 struct Goal: Sendable {
   enum Bound: Sendable {
-    /// The other way's figure is at least this many times ours.
+    /// The other way's figure is at least this many times ours, or ours the other's if it is a rate.
     case atLeastTimes(Double)
     /// Our figure is at most this many times the other way's.
     case atMostTimes(Double)

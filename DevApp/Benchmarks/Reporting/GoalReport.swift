@@ -19,19 +19,20 @@ struct GoalReport: Encodable {
   /// Why the goal is missed, if it is missed and the cause is known.
   let obstacle: String?
 
-  init(_ goal: Goal, among ways: [WayReport]) {
+  init(_ goal: Goal, among ways: [WayReport], in unit: Unit) {
     let own = ways.first { $0.name == goal.ours }
     let beside = ways.first { $0.name == goal.other }
     ours = goal.ours
     other = goal.other
+    let costs = { unit.cost(of: $0) / unit.cost(of: $1) }
     let figures: [Double]
     switch goal.bound {
     case .atLeastTimes(let times):
       (comparison, bound) = ("atLeast", times)
-      figures = own.flatMap { own in beside?.paired(with: own, /) } ?? []
+      figures = own.flatMap { own in beside?.paired(with: own, costs) } ?? []
     case .atMostTimes(let times):
       (comparison, bound) = ("atMost", times)
-      figures = own.flatMap { own in beside.map { own.paired(with: $0, /) } } ?? []
+      figures = own.flatMap { own in beside.map { own.paired(with: $0, costs) } } ?? []
     case .atMost(let figure):
       (comparison, bound) = ("atMost", figure)
       figures = own?.samples ?? []

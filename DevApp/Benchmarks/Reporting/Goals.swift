@@ -22,6 +22,7 @@ extension Goal {
   /// All goals. They apply to the default sizes of the shapes.
   static let all: [Goal] =
     fanOut + sequences + graphs + composites + endings + runs + modifiers + events + programs
+    + http
 
   private static let fanOut: [Goal] = [
     Goal("fan-out", "any", beside: taskGroup, .atLeastTimes(45)),
@@ -154,6 +155,12 @@ extension Goal {
       "events", "observer with a clock and a count", beside: "a reading of the clock",
       .atMostTimes(3), obstacle: watching),
     Goal("recording", "trace recorder", .atMost(60)),
+  ]
+
+  private static let http: [Goal] = [
+    Goal("http-64", "HTTPDataOperation", beside: "URLSession", .atLeastTimes(5)),
+    Goal("http-to-file", "HTTPDownloadOperation", beside: "curl", .atLeastTimes(0.8)),
+    Goal("http-waiting", "HTTPDataOperation", .atMost(30_000)),
   ]
 
   private static let programs: [Goal] = [

@@ -8,7 +8,7 @@ struct ShapeReport: Encodable {
   let hasEqualWays: Bool
   /// The way to which ratios refer: the first measured way of this package, or else of all.
   let main: String?
-  /// The way with the smallest figure; nil if all ways are of this package, if the ways do different
+  /// The way with the smallest figure, or the largest rate; nil if all ways are of this package, if the ways do different
   /// work, or if the figure is not above 0. The limits of the machine do not count.
   let leader: String?
   private(set) var ways: [WayReport]
@@ -25,7 +25,7 @@ struct ShapeReport: Encodable {
     let main = ways.first { $0.role == .ours } ?? ways.first
     self.main = main?.name
     let contenders = ways.filter { $0.role != .limit }
-    let least = contenders.min { $0.median < $1.median }
+    let least = contenders.min { shape.unit.cost(of: $0.median) < shape.unit.cost(of: $1.median) }
     let isContest = hasEqualWays && contenders.contains { $0.role != .ours }
     leader = isContest && (least?.median ?? 0) > 0 ? least?.name : nil
     self.ways = ways.map { way in
@@ -35,7 +35,7 @@ struct ShapeReport: Encodable {
     }
     goals = Goal.all.filter { goal in
       goal.shape == shape.id && shape.ways.contains { $0.name == goal.ours }
-    }.map { GoalReport($0, among: ways) }
+    }.map { GoalReport($0, among: ways, in: shape.unit) }
     self.problems = problems
   }
 }

@@ -11,9 +11,14 @@ struct Catalogue {
   var busyCount = 100_000
   /// The number of processes that are run.
   var processCount = 2_000
+  /// The number of HTTP requests for small bodies.
+  var requestCount = 10_000
+  /// The size of a large body that is received in memory, and written to a file, in megabytes.
+  var bodySizes = (memory: 256, file: 1_000)
 
   var shapes: [() -> Shape] {
     fanOuts + sequences + graphs + composites + waits + endings + runs + memory + real + fairness
+      + http
   }
 
   private var fanOuts: [() -> Shape] {
@@ -98,6 +103,20 @@ struct Catalogue {
 
   private var real: [() -> Shape] {
     [{ .fetches() }, { .crowded(count: count) }, { .bursts() }]
+  }
+
+  private var http: [() -> Shape] {
+    #if os(Linux)
+      [
+        { .smallRequests(connections: 1, count: requestCount / 2) },
+        { .smallRequests(connections: 8, count: requestCount) },
+        { .smallRequests(connections: 64, count: requestCount) },
+        { .largeBodyToMemory(megabytes: bodySizes.memory) },
+        { .largeBodyToFile(megabytes: bodySizes.file) }, { .waitingRequests(count: 1_000) },
+      ]
+    #else
+      []
+    #endif
   }
 
   private var fairness: [() -> Shape] {

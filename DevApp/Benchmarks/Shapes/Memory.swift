@@ -88,7 +88,7 @@
           let list = (0..<count).map { index in
             Counted(index: index, census: census) as any ComposableOperation<UInt64>
           }
-          let before = await settledHeap()
+          let before = settledHeap()
           let checksum = try await body(census, list)
           return sample(census.bytes - before, checksum, keepsResults ? count : 0)
         })
@@ -106,7 +106,7 @@
           let list = (0..<count).map { index in
             Waiting(index: index, crowd: crowd) as any ComposableOperation<UInt64>
           }
-          let before = await settledHeap()
+          let before = settledHeap()
           let checksum = try await body(list, crowd)
           return sample(census.bytes - before, checksum, keepsResults ? count : 0)
         })
@@ -114,7 +114,7 @@
 
     /// Returns the heap in use after previous ways have freed theirs, which they do on other
     /// threads.
-    private static func settledHeap() async -> Int {
+    static func settledHeap() -> Int {
       var bytes = heap_bytes_in_use()
       var quietLooks = 0
       for _ in 0..<200 where quietLooks < 5 {

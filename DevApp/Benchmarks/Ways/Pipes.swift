@@ -15,7 +15,7 @@ final class Pipes: Sendable {
 
   /// - Precondition: The process may open two descriptors per pipe.
   init(count: Int) {
-    Self.raiseLimit()
+    OpenFiles.raiseLimit()
     ends = (0..<count).map { _ in
       var descriptors: [Int32] = [0, 0]
       precondition(pipe(&descriptors) == 0, "no pipe: \(String(cString: strerror(errno)))")
@@ -58,18 +58,5 @@ final class Pipes: Sendable {
       let length = write(ends.writer, &value, MemoryLayout<UInt64>.size)
       precondition(length == MemoryLayout<UInt64>.size, "a pipe must take 8 bytes (was \(length))")
     }
-  }
-
-  /// Raises the limit of open descriptors as far as the process may.
-  private static func raiseLimit() {
-    var limit = rlimit()
-    #if os(Linux)
-      let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-    #else
-      let resource = RLIMIT_NOFILE
-    #endif
-    guard getrlimit(resource, &limit) == 0 else { return }
-    limit.rlim_cur = limit.rlim_max
-    setrlimit(resource, &limit)
   }
 }

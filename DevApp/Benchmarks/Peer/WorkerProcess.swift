@@ -1,18 +1,20 @@
 import Foundation
 import Synchronization
 
-/// A process of the benchmarks of durable flows, which answers with lines of numbers.
+/// A process of the benchmarks, which answers with lines.
 final class WorkerProcess: Sendable {
   private let process: Mutex<ChildProcess>
 
-  /// - Parameter arguments: The role and its arguments; see ``DurableProcess``.
-  init(_ arguments: [String]) throws {
+  /// - Parameters:
+  ///   - command: The command of this program that the process runs.
+  ///   - arguments: The arguments of the command.
+  init(_ arguments: [String] = [], running command: String = DurableProcess.command) throws {
     guard let program = Bundle.main.executablePath else {
       throw BenchmarkError("the path of this program is unknown")
     }
     process = Mutex(
       try ChildProcess(
-        path: program, arguments: ["durable-process"] + arguments,
+        path: program, arguments: [command] + arguments,
         environment: ProcessInfo.processInfo.environment))
   }
 
@@ -41,18 +43,4 @@ final class WorkerProcess: Sendable {
   }
 
   func write(_ line: String) throws { try process.withLock { try $0.channel.write(line) } }
-}
-
-/// Processes that compute, while they are not paused.
-final class BusyProcesses: Sendable {
-  private let processes: [WorkerProcess]
-
-  init(count: Int) throws {
-    processes = try (0..<count).map { _ in try WorkerProcess(["busy"]) }
-    for process in processes { _ = try process.read() }
-    pause()
-  }
-
-  func pause() { for process in processes { process.pause() } }
-  func resume() { for process in processes { process.resume() } }
 }
