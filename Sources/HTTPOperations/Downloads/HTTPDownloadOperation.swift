@@ -134,8 +134,9 @@ public struct HTTPDownloadOperation: ComposableOperation {
     var request = plan.request(request)
     let body = try HTTPRequestBody(takenFrom: &request, of: summary)
     do {
-      return try await session.perform(request, body: body, summary: summary, options: options) {
-        head, reader in
+      return try await session.perform(
+        request, body: body, summary: summary, options: options, expectsLargeBody: true
+      ) { head, reader in
         let (offset, total) = try await begin(file, plan, head)
         let count = try await write(
           reader, to: file, from: offset, total, TransferProgress(context))

@@ -89,7 +89,7 @@ extension HTTPRoute {
   ///
   /// - Parameter timeout: The timeout of a request that has none.
   func transportRequest(
-    timeout: Duration, onNewConnection needsNewConnection: Bool
+    timeout: Duration, onNewConnection needsNewConnection: Bool, expectsLargeBody: Bool
   ) throws(HTTPTransferError) -> HTTPTransportRequest {
     guard let url = request.url, ["http", "https"].contains(url.scheme?.lowercased()),
       url.host?.isEmpty == false
@@ -102,7 +102,7 @@ extension HTTPRoute {
     return HTTPTransportRequest(
       url: url, method: summary.method, headers: try headers(), body: body.forTransport,
       timeout: isDefault ? timeout : .seconds(min(interval, 1e9)),
-      needsNewConnection: needsNewConnection)
+      needsNewConnection: needsNewConnection, expectsLargeBody: expectsLargeBody)
   }
 
   private func headers() throws(HTTPTransferError) -> HTTPHeaders {

@@ -54,13 +54,14 @@ public final class HTTPSession: Sendable {
   /// Sends a request and follows its redirects.
   ///
   /// - Parameters:
+  ///   - expectsLargeBody: Whether the body of the response is probably large.
   ///   - sent: Receives the number of bytes that have been sent.
   ///   - receive: Receives a response whose status is below 400, and returns when it needs no more
   ///     of the body.
   /// - Returns: What `receive` returned.
   func perform<Value: Sendable>(
     _ request: URLRequest, body: HTTPRequestBody, summary: HTTPRequestSummary,
-    options: HTTPRequestOptions, sent: TransferProgress? = nil,
+    options: HTTPRequestOptions, expectsLargeBody: Bool = false, sent: TransferProgress? = nil,
     receive: nonisolated(nonsending) (HTTPResponseHead, HTTPBodyReader) async throws -> Value
   ) async throws -> Value {
     var route = HTTPRoute(
@@ -71,7 +72,8 @@ public final class HTTPSession: Sendable {
       try Task.checkCancellation()
       let exchange = HTTPExchange(
         try route.transportRequest(
-          timeout: configuration.timeout, onNewConnection: needsNewConnection),
+          timeout: configuration.timeout, onNewConnection: needsNewConnection,
+          expectsLargeBody: expectsLargeBody),
         on: transport)
       let (body, summary) = (route.body, route.summary)
       do {

@@ -44,6 +44,9 @@ package struct HTTPTransportRequest: Sendable {
   package let timeout: Duration
   /// Whether the request must be sent on a new connection.
   package let needsNewConnection: Bool
+  /// Whether the body of the response is probably large, so that the transport may use more memory
+  /// to receive it.
+  package let expectsLargeBody: Bool
 }
 
 /// The error of a transport, without the request.

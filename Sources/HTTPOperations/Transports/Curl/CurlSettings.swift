@@ -45,6 +45,18 @@
       }
     }
 
+    /// Since libcurl 8.7, all transfers of a transport use one buffer, so that a waiting request
+    /// needs none.
+    private static let sharesBuffers =
+      unsafe curl_version_info(CURLVERSION_FIRST).pointee.version_num >= 0x080700
+
+    /// The size of the buffer for received bytes.
+    ///
+    /// - Returns: The size in bytes.
+    static func bufferSize(for request: HTTPTransportRequest) -> Int {
+      request.expectsLargeBody || sharesBuffers ? 128 << 10 : 4 << 10
+    }
+
     func apply(to handle: UnsafeMutableRawPointer) {
       unsafe composite_curl_set_defaults(handle)
       for (option, value) in numbers { unsafe composite_curl_set_number(handle, option, value) }

@@ -84,6 +84,7 @@
         unsafe composite_curl_set_size(
           handle, CURLOPT_INFILESIZE_LARGE, curl_off_t(request.body.byteCount ?? -1))
       }
+      set(CURLOPT_BUFFERSIZE, CurlSettings.bufferSize(for: request))
       if request.needsNewConnection { set(CURLOPT_FRESH_CONNECT, 1) }
       for field in request.headers.fields {
         let line = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
