@@ -28,7 +28,7 @@ extension HTTPExchange {
     }
 
     /// The transport pauses a connection with more bytes than this that were not taken.
-    private static let incomingLimit = 256 << 10
+    private static let incomingLimit = 1 << 20
     /// How many bytes are sent between two reports.
     private static let reportStep = 64 << 10
 

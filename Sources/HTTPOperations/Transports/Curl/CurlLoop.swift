@@ -67,7 +67,13 @@
           }
         }
         transfers.perform()
-        multi.wait(milliseconds: transfers.timeToDeadline)
+        if transfers.holdsNews {
+          // A message may have ended this wait, so the next one is after the messages.
+          if !multi.wait(milliseconds: 0) { transfers.notify() }
+        } else {
+          transfers.notify()
+          multi.wait(milliseconds: transfers.timeToDeadline)
+        }
       }
     }
   }
@@ -97,6 +103,11 @@
     /// Ends the wait of the thread, or its next one.
     func wake() { unsafe curl_multi_wakeup(handle) }
 
-    func wait(milliseconds: Int32) { unsafe curl_multi_poll(handle, nil, 0, milliseconds, nil) }
+    /// - Returns: Whether bytes can be received or sent.
+    @discardableResult func wait(milliseconds: Int32) -> Bool {
+      var count: Int32 = 0
+      unsafe curl_multi_poll(handle, nil, 0, milliseconds, &count)
+      return count > 0
+    }
   }
 #endif

@@ -170,8 +170,11 @@
 
     private func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
       begin()
+      if unsafe exchange.receive(bytes) {
+        news.add(exchange, receiving: bytes.count)
+        return bytes.count
+      }
       news.add(exchange)
-      if unsafe exchange.receive(bytes) { return bytes.count }
       isReceivingPaused = true
       return Int(CURL_WRITEFUNC_PAUSE)
     }

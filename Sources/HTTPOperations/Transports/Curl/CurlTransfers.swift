@@ -33,7 +33,7 @@
       }
     }
 
-    /// Sends and receives what is possible without waiting, and notifies the users.
+    /// Sends and receives what is possible without waiting.
     func perform() {
       var count: Int32 = 0
       unsafe curl_multi_perform(multi.handle, &count)
@@ -42,8 +42,14 @@
         if let transfer = unsafe CurlTransfer.of(handle) { end(transfer, result) }
       }
       checkDeadlines()
-      for exchange in news.taken() { exchange.notify() }
+      news.endRound()
     }
+
+    /// Whether users have to be notified, but should not be as long as more bytes can be received
+    /// without waiting.
+    var holdsNews: Bool { news.isHeld }
+
+    func notify() { for exchange in news.taken() { exchange.notify() } }
 
     private func end(_ transfer: CurlTransfer, _ result: CURLcode) {
       transfers[ObjectIdentifier(transfer.exchange)] = nil
@@ -74,13 +80,45 @@
   }
 
   /// The exchanges whose users may have to be notified.
+  ///
+  /// It takes longer to resume a task than to receive a few kilobytes. So the users are not notified
+  /// of each part of a body, but of many parts that arrive one after another.
   final class CurlNews {
+    /// How many bytes are received at most until the users are notified.
+    private static let byteLimit = 256 << 10
+    /// How often bytes are received at most until the users are notified.
+    private static let roundLimit = 64
+
     private var exchanges: [HTTPExchange] = []
+    private var byteCount = 0
+    private var roundCount = 0
+    private var isUrgent = false
+
+    /// Whether there are only parts of bodies, below the limits.
+    var isHeld: Bool {
+      !isUrgent && byteCount > 0 && byteCount < Self.byteLimit && roundCount < Self.roundLimit
+    }
 
     func add(_ exchange: HTTPExchange) {
+      isUrgent = true
+      append(exchange)
+    }
+
+    /// - Parameter count: How many bytes of a body have been received.
+    func add(_ exchange: HTTPExchange, receiving count: Int) {
+      byteCount += count
+      append(exchange)
+    }
+
+    func endRound() { roundCount += byteCount > 0 ? 1 : 0 }
+
+    private func append(_ exchange: HTTPExchange) {
       if exchanges.last !== exchange { exchanges.append(exchange) }
     }
 
-    func taken() -> [HTTPExchange] { exchange(&exchanges, with: []) }
+    func taken() -> [HTTPExchange] {
+      (byteCount, roundCount, isUrgent) = (0, 0, false)
+      return exchange(&exchanges, with: [])
+    }
   }
 #endif
