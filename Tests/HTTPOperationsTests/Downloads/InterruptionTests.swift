@@ -36,40 +36,32 @@ import Testing
     var random = OperationRandomness.seeded(seed)
     let folder = try TemporaryFolder()
     let file = folder["file"]
+    let lengths = (0..<5).map { _ in Int.random(in: 1...Self.bytes.count / 6, using: &random) }
     let server = try LoopbackServer { request, connection in
-      Self.send(request, to: connection, until: nil)
+      let length = request.number < 5 ? lengths[request.number] : nil
+      Self.send(request, to: connection, until: length.map { Self.start(of: request) + $0 })
+      if length != nil { connection.waitForClose() }
     }
-    for _ in 0..<5 {
-      let limit = Int.random(in: 1...Self.bytes.count / 5, using: &random)
+    for _ in lengths {
       await #expect(processExitsWith: .signal(SIGKILL), "seed \(seed)") {
-        [url = server.url() as URL, file = file as URL, limit = limit as Int] in
-        // The count includes the bytes of the processes before.
-        let first = Lock<Int?>(nil)
-        let download = HTTPDownloadOperation(url, to: file).observed(
-          by: CountObserver { count in
-            let start = first.withLock { first in
-              first = first ?? count
-              return first ?? 0
-            }
-            if count - start >= limit { kill(getpid(), SIGKILL) }
-          })
-        _ = await download.run()
-        // The rest was shorter than the limit.
-        kill(getpid(), SIGKILL)
+        [url = server.url() as URL, file = file as URL] in
+        // As soon as bytes have been written.
+        let observer = BytesObserver { kill(getpid(), SIGKILL) }
+        _ = await HTTPDownloadOperation(url, to: file).observed(by: observer).run()
       }
     }
     let result = try await HTTPDownloadOperation(server.url(), to: file).run().get()
     #expect(result.byteCount == Self.bytes.count)
     #expect(try Data(contentsOf: file) == Data(Self.bytes), "seed \(seed)")
     #expect(try folder.names() == ["file"])
-    #expect(server.requests.contains { $0["Range"] != nil }, "seed \(seed)")
+    #expect(server.requests.map { $0["Range"] != nil } == [false] + lengths.map { _ in true })
   }
 
   /// Sends the requested part of the file, up to an offset; nil for all of it.
   private static func send(
     _ request: LoopbackRequest, to connection: LoopbackConnection, until end: Int?
   ) {
-    let start = request["Range"].flatMap { Int($0.dropFirst("bytes=".count).dropLast()) } ?? 0
+    let start = start(of: request)
     var response = LoopbackResponse(
       start == 0 ? 200 : 206, headers: [#"ETag: "v1""#],
       body: Array(bytes[start..<max(start, end ?? bytes.count)]), length: bytes.count - start)
@@ -78,15 +70,8 @@ import Testing
     }
     connection.send(response)
   }
-}
 
-/// Calls a function with every count of progress.
-private final class CountObserver: OperationObserver {
-  private let onCount: @Sendable (Int) -> Void
-
-  init(_ onCount: @escaping @Sendable (Int) -> Void) { self.onCount = onCount }
-
-  func observe(_ event: OperationEvent) {
-    if case .progressed(let count, _, _) = event.kind { onCount(count) }
+  private static func start(of request: LoopbackRequest) -> Int {
+    request["Range"].flatMap { Int($0.dropFirst("bytes=".count).dropLast()) } ?? 0
   }
 }

@@ -33,7 +33,9 @@ import Testing
     #expect(server.requests.map { "\($0.method) \($0.path)" } == ["GET /first", "POST /order"])
   }
 
-  @Test func `N2: an upload by POST on an idle connection that is closed is sent once`() async throws {
+  @Test func `N2: an upload by POST on an idle connection that is closed is sent once`()
+    async throws
+  {
     let server = try Self.serverThatClosesIdleConnections()
     let session = HTTPSession()
     let folder = try TemporaryFolder()
