@@ -6,11 +6,14 @@
   /// The settings that all transfers of a transport have.
   struct CurlSettings {
     let headerLimit: Int
+    /// Whether a connection of HTTP/2 without TLS can have only one request.
+    private let isolatesPlainRequests: Bool
     private var strings: [(option: CURLoption, value: String)] = []
     private var numbers: [(option: CURLoption, value: Int)] = []
 
     init(_ configuration: HTTPConfiguration) {
       headerLimit = configuration.headerLimit
+      isolatesPlainRequests = configuration.version == .http2 && !Self.canReusePlainHTTP2
       switch configuration.version {
       case .automatic: numbers.append((CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS))
       case .http1: numbers.append((CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1))
@@ -45,16 +48,25 @@
       }
     }
 
+    private static let version =
+      unsafe curl_version_info(CURLVERSION_FIRST).pointee.version_num
+
     /// Since libcurl 8.7, all transfers of a transport use one buffer, so that a waiting request
     /// needs none.
-    private static let sharesBuffers =
-      unsafe curl_version_info(CURLVERSION_FIRST).pointee.version_num >= 0x080700
+    private static let sharesBuffers = version >= 0x080700
+
+    /// libcurl begins HTTP/2 anew with every request on a connection without TLS, which ends the
+    /// second one with an error. Version 8.0.0 corrected that.
+    private static let canReusePlainHTTP2 = version >= 0x080000
 
     /// The size of the buffer for received bytes.
-    ///
-    /// - Returns: The size in bytes.
     static func bufferSize(for request: HTTPTransportRequest) -> Int {
       request.expectsLargeBody || sharesBuffers ? 128 << 10 : 4 << 10
+    }
+
+    /// Whether a request must be the only one of its connection.
+    func needsOwnConnection(_ request: HTTPTransportRequest) -> Bool {
+      isolatesPlainRequests && request.url.scheme?.lowercased() == "http"
     }
 
     func apply(to handle: UnsafeMutableRawPointer) {

@@ -34,7 +34,7 @@
       let request = exchange.request
       timeout = request.timeout.inNanoseconds
       unsafe settings.apply(to: handle)
-      setRequest(request)
+      setRequest(request, isOnly: settings.needsOwnConnection(request))
       setFunctions()
     }
 
@@ -70,7 +70,8 @@
 
     // MARK: Setting up
 
-    private func setRequest(_ request: HTTPTransportRequest) {
+    /// - Parameter isOnly: Whether the request must be the only one of its connection.
+    private func setRequest(_ request: HTTPTransportRequest, isOnly: Bool) {
       set(CURLOPT_URL, request.url.absoluteString)
       set(CURLOPT_CUSTOMREQUEST, request.method)
       switch request.body {
@@ -85,7 +86,8 @@
           handle, CURLOPT_INFILESIZE_LARGE, curl_off_t(request.body.byteCount ?? -1))
       }
       set(CURLOPT_BUFFERSIZE, CurlSettings.bufferSize(for: request))
-      if request.needsNewConnection { set(CURLOPT_FRESH_CONNECT, 1) }
+      if request.needsNewConnection || isOnly { set(CURLOPT_FRESH_CONNECT, 1) }
+      if isOnly { set(CURLOPT_FORBID_REUSE, 1) }
       for field in request.headers.fields {
         let line = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
         unsafe headers = curl_slist_append(headers, line)
