@@ -44,6 +44,17 @@ package final class LoopbackConnection {
     sawClose = true
   }
 
+  /// Blocks until bytes are received after the request; nil if the client has closed the connection.
+  package func receive() -> [UInt8]? {
+    var chunk = [UInt8](repeating: 0, count: 65_536)
+    let count = unsafe recv(descriptor, &chunk, chunk.count, 0)
+    if count <= 0 {
+      sawClose = true
+      return nil
+    }
+    return Array(chunk[..<count])
+  }
+
   /// Makes the connection end with a reset (RST) when it is closed.
   package func reset() {
     var now = linger(l_onoff: 1, l_linger: 0)
