@@ -63,7 +63,16 @@ package final class LoopbackConnection {
   }
 
   /// Makes the server read another request from the connection after this response.
-  package func keepOpen() { isKept = true }
+  ///
+  /// - Parameter milliseconds: The time to wait for it; nil for no limit.
+  package func keepOpen(milliseconds: Int? = nil) {
+    isKept = true
+    guard let milliseconds else { return }
+    var limit = timeval()
+    limit.tv_usec = numericCast(milliseconds * 1_000)
+    unsafe setsockopt(
+      descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+  }
 
   /// Whether to read another request. The next response decides again.
   func endsKeeping() -> Bool {
