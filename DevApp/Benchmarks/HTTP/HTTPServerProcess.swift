@@ -35,6 +35,15 @@
       guard answer == "waiting" else { throw BenchmarkError("the server answered '\(answer)'") }
     }
 
+    /// The same on a thread of Dispatch.
+    func waitAsynchronously(forRequests count: Int) async throws {
+      try await withCheckedThrowingContinuation { continuation in
+        DispatchQueue.global().async {
+          continuation.resume(with: Result { try self.wait(forRequests: count) })
+        }
+      }
+    }
+
     /// Answers the requests that are held.
     func release() throws { try process.write("release") }
   }

@@ -1,7 +1,5 @@
 #if os(Linux)
   import Foundation
-  import HeapUse
-  import Synchronization
 
   extension Shape {
     /// Requests for a body of 100 bytes, at most one at a time on each connection.
@@ -91,47 +89,6 @@
 
     private static func curl(_ way: (CurlProgram) -> Way) -> [Way] {
       CurlProgram().map(way).map { [$0] } ?? []
-    }
-
-    // MARK: Memory
-
-    /// The heap in use while many requests wait for their responses, each on its own connection.
-    static func waitingRequests(count: Int) -> Shape {
-      Shape(
-        id: "http-waiting", title: "heap of \(count.grouped) requests that wait for responses",
-        operations: count, unit: .bytesPerOperation,
-        ways: [
-          waiting("HTTPDataOperation", .ours, count) { HTTPOperationsWay(connections: count) },
-          waiting("URLSession", .swift, count) { URLSessionWay(connections: count) },
-        ])
-    }
-
-    private static func waiting(
-      _ name: String, _ role: Way.Role, _ count: Int,
-      by make: @escaping @Sendable () -> some HTTPWay
-    ) -> Way {
-      .blocking(
-        name, role,
-        sampling: {
-          OpenFiles.raiseLimit()
-          let server = try HTTPServerProcess.running()
-          let url = try server.url("/wait")
-          let before = settledHeap()
-          let reading = Mutex(Result<Int, any Error>.failure(BenchmarkError("no reading")))
-          DispatchQueue.global().async {
-            let result = Result {
-              try server.wait(forRequests: count)
-              return settledHeap()
-            }
-            reading.withLock { $0 = result }
-            try? server.release()
-          }
-          let checksum = try BlockingWait.value {
-            try await make().send(count, to: url, atOnce: count)
-          }
-          let bytes = try reading.withLock(\.self).get()
-          return Sample(amount: Double(bytes - before), checksum: checksum)
-        })
     }
   }
 #endif

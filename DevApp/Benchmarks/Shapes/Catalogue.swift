@@ -113,6 +113,7 @@ struct Catalogue {
         { .smallRequests(connections: 64, count: requestCount) },
         { .largeBodyToMemory(megabytes: bodySizes.memory) },
         { .largeBodyToFile(megabytes: bodySizes.file) }, { .waitingRequests(count: 1_000) },
+        { .requestsBesideWaiting(count: requestCount / 2, waiting: 1_000) },
       ]
     #else
       []
