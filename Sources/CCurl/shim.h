@@ -2,6 +2,8 @@
 // cannot call.
 #include <curl/curl.h>
 #include <signal.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
@@ -76,6 +78,48 @@ static inline void *composite_curl_private(CURL *handle) {
 static inline CURLMcode composite_curl_multi_set_number(CURLM *multi, CURLMoption option,
                                                         long value) {
   return curl_multi_setopt(multi, option, value);
+}
+
+// Sets the functions that watch a socket, and that set the time of the next work.
+static inline void composite_curl_multi_set_functions(CURLM *multi, curl_socket_callback watch,
+                                                      curl_multi_timer_callback timer,
+                                                      void *context) {
+  curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, watch);
+  curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, context);
+  curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, timer);
+  curl_multi_setopt(multi, CURLMOPT_TIMERDATA, context);
+}
+
+enum { composite_events_limit = 64 };
+
+// A socket that is ready, with the bits that libcurl has for this.
+typedef struct {
+  int socket;
+  int bits;
+} composite_event;
+
+// Watches a socket in a set of `epoll`, or changes its watch, with the bits of a socket function of
+// libcurl.
+static inline int composite_watch(int set, int change, int socket, int bits) {
+  struct epoll_event event = {.data.fd = socket};
+  if (bits & CURL_POLL_IN) event.events |= EPOLLIN;
+  if (bits & CURL_POLL_OUT) event.events |= EPOLLOUT;
+  return epoll_ctl(set, change, socket, &event);
+}
+
+// Waits until a socket of the set is ready. Returns the number of ready sockets, which are stored in
+// the array.
+static inline int composite_wait(int set, composite_event *ready, int milliseconds) {
+  struct epoll_event events[composite_events_limit];
+  int count = epoll_wait(set, events, composite_events_limit, milliseconds);
+  for (int i = 0; i < count; i++) {
+    ready[i].socket = events[i].data.fd;
+    ready[i].bits = 0;
+    if (events[i].events & EPOLLIN) ready[i].bits |= CURL_CSELECT_IN;
+    if (events[i].events & EPOLLOUT) ready[i].bits |= CURL_CSELECT_OUT;
+    if (events[i].events & (EPOLLERR | EPOLLHUP)) ready[i].bits |= CURL_CSELECT_ERR;
+  }
+  return count < 0 ? 0 : count;
 }
 
 // The handle and the result of a transfer that has ended, in the order of their ends. Returns the

@@ -41,7 +41,8 @@
         if isFirst { multi.wake() }
         return
       }
-      let code = SystemThread.start(named: "http") { self.run() }
+      var code = multi.open()
+      if code == 0 { code = SystemThread.start(named: "http") { self.run() } }
       if code == 0 { return }
       // Nothing can be sent without the thread.
       let messages = mailbox.withLock { mailbox in
@@ -49,7 +50,7 @@
         return exchange(&mailbox.messages, with: [])
       }
       for case .start(let exchange) in messages {
-        let problem = "no thread could be created: \(SystemError(code: code))"
+        let problem = "the thread for HTTP cannot start: \(SystemError(code: code))"
         exchange.end(HTTPTransportError(.other(code: Int(code)), problem, wasSent: false))
         exchange.notify()
       }
@@ -75,39 +76,6 @@
           multi.wait(milliseconds: transfers.timeToDeadline)
         }
       }
-    }
-  }
-
-  /// The connections of a transport, a multi handle of libcurl.
-  ///
-  /// Only the thread of the transport uses it, except for ``wake()``.
-  // Unchecked: it is released with the loop, which the thread retains.
-  @safe final class CurlMulti: @unchecked Sendable {
-    private static let isReady: Bool = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
-
-    let handle: UnsafeMutableRawPointer
-
-    init(connectionsPerHost: Int) {
-      guard Self.isReady, let handle = unsafe curl_multi_init() else {
-        preconditionFailure("libcurl cannot be initialized")
-      }
-      unsafe self.handle = handle
-      unsafe composite_curl_multi_set_number(
-        handle, CURLMOPT_MAX_HOST_CONNECTIONS, connectionsPerHost)
-      // The default is four connections for each transfer, which closes those that others need.
-      unsafe composite_curl_multi_set_number(handle, CURLMOPT_MAXCONNECTS, connectionsPerHost * 4)
-    }
-
-    deinit { unsafe curl_multi_cleanup(handle) }
-
-    /// Ends the wait of the thread, or its next one.
-    func wake() { unsafe curl_multi_wakeup(handle) }
-
-    /// - Returns: Whether bytes can be received or sent.
-    @discardableResult func wait(milliseconds: Int32) -> Bool {
-      var count: Int32 = 0
-      unsafe curl_multi_poll(handle, nil, 0, milliseconds, &count)
-      return count > 0
     }
   }
 #endif

@@ -35,8 +35,7 @@
 
     /// Sends and receives what is possible without waiting.
     func perform() {
-      var count: Int32 = 0
-      unsafe curl_multi_perform(multi.handle, &count)
+      multi.perform()
       var result = CURLE_OK
       while let handle = unsafe composite_curl_next_end(multi.handle, &result) {
         if let transfer = unsafe CurlTransfer.of(handle) { end(transfer, result) }
