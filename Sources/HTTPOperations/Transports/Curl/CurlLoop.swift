@@ -41,8 +41,7 @@
         if isFirst { multi.wake() }
         return
       }
-      var code = multi.open()
-      if code == 0 { code = SystemThread.start(named: "http") { self.run() } }
+      let code = multi.code == 0 ? SystemThread.start(named: "http") { self.run() } : multi.code
       if code == 0 { return }
       // Nothing can be sent without the thread.
       let messages = mailbox.withLock { mailbox in

@@ -9,16 +9,18 @@
   /// It waits with `epoll`, and libcurl looks only at the transfers whose sockets are ready. So
   /// requests do not become slower by others that wait for their responses.
   ///
-  /// Only the thread of the transport uses it, except for ``open()``, before the thread starts, and
-  /// ``wake()``, after that.
+  /// Only the thread of the transport uses it, except for ``wake()``.
   // Unchecked: it is released with the loop, which the thread retains.
   @safe final class CurlMulti: @unchecked Sendable {
     private static let isReady: Bool = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
     let handle: UnsafeMutableRawPointer
-    private var poll: Int32 = -1
-    /// The descriptor that ends a wait.
-    private var wakeUp: Int32 = -1
+    /// The descriptor of the sockets, or -1.
+    private let poll: Int32
+    /// The descriptor that ends a wait, or -1.
+    private let wakeUp: Int32
+    /// The error of the system if it has no descriptors left; 0 if there is none.
+    let code: Int32
     private var events = [composite_event](
       repeating: composite_event(), count: composite_events_limit)
     /// How many of the events are not handled yet.
@@ -31,6 +33,11 @@
         preconditionFailure("libcurl cannot be initialized")
       }
       unsafe self.handle = handle
+      poll = epoll_create1(Int32(EPOLL_CLOEXEC))
+      wakeUp = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+      let isOpen =
+        poll >= 0 && wakeUp >= 0 && composite_watch(poll, EPOLL_CTL_ADD, wakeUp, CURL_POLL_IN) == 0
+      code = isOpen ? 0 : errno
       unsafe composite_curl_multi_set_number(
         handle, CURLMOPT_MAX_HOST_CONNECTIONS, connectionsPerHost)
       // The default is four connections for each transfer, which closes those that others need.
@@ -51,7 +58,7 @@
     deinit {
       unsafe composite_curl_multi_set_functions(handle, nil, nil, nil)
       unsafe curl_multi_cleanup(handle)
-      close()
+      for file in [poll, wakeUp] where file >= 0 { close(file) }
     }
 
     private static func of(_ context: UnsafeMutableRawPointer?) -> CurlMulti? {
@@ -59,26 +66,6 @@
     }
 
     // MARK: Waiting
-
-    /// Prepares for the thread.
-    ///
-    /// - Returns: The error of the system; 0 if there is none.
-    func open() -> Int32 {
-      if poll >= 0 { return 0 }
-      poll = epoll_create1(Int32(EPOLL_CLOEXEC))
-      wakeUp = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
-      if poll >= 0, wakeUp >= 0, composite_watch(poll, EPOLL_CTL_ADD, wakeUp, CURL_POLL_IN) == 0 {
-        return 0
-      }
-      let code = errno
-      close()
-      return code
-    }
-
-    private func close() {
-      for file in [poll, wakeUp] where file >= 0 { Foundation.close(file) }
-      (poll, wakeUp) = (-1, -1)
-    }
 
     /// Ends the wait of the thread, or its next one.
     func wake() { eventfd_write(wakeUp, 1) }
