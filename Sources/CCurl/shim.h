@@ -1,9 +1,11 @@
 // The header of libcurl, with functions in place of its macros for variadic functions, which Swift
 // cannot call.
 #include <curl/curl.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
@@ -132,6 +134,23 @@ static inline CURL *composite_curl_next_end(CURLM *multi, CURLcode *result) {
     return message->easy_handle;
   }
   return 0;
+}
+
+// Whether a socket has the port, and bytes or the end of the connection can be read from it.
+static inline int composite_curl_has_unread_bytes(curl_socket_t socket, int port) {
+  union {
+    struct sockaddr any;
+    struct sockaddr_in ip4;
+    struct sockaddr_in6 ip6;
+    struct sockaddr_storage storage;
+  } address;
+  socklen_t length = sizeof address;
+  if (getsockname(socket, &address.any, &length) != 0) return 0;
+  int own = address.any.sa_family == AF_INET    ? ntohs(address.ip4.sin_port)
+            : address.any.sa_family == AF_INET6 ? ntohs(address.ip6.sin6_port)
+                                                : -1;
+  char byte;
+  return own == port && recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0;
 }
 
 // Prevents that a connection which is lost while the calling thread writes to it ends the process.

@@ -95,8 +95,8 @@ public final class HTTPSession: Sendable {
           needsNewConnection = false
         }
       } catch let error as HTTPTransportError {
-        // The server has closed the idle connection that the request was sent on.
-        guard error.wasIdle, summary.isRepeatable, !needsNewConnection else {
+        // The server has closed the idle connection that the request was sent on, or was to be.
+        guard error.wasIdle, summary.isRepeatable || !error.wasSent, !needsNewConnection else {
           throw HTTPTransferError(error, of: summary)
         }
         needsNewConnection = true

@@ -137,6 +137,33 @@ import Testing
     #expect(end == .text("next"))
   }
 
+  @Test func `bytes that arrive between two responses are not part of the next one`()
+    async throws
+  {
+    for transfer in [HostileTransfer.data, .post, .upload, .head] {
+      let (isReceived, isSent) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+      let server = try LoopbackServer { request, connection in
+        connection.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n")
+        if request.method != "HEAD" { connection.send(request.path == "/" ? "root" : "next") }
+        if request.path == "/" {
+          isReceived.wait()
+          // A whole response, which was not requested.
+          connection.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil")
+          isSent.signal()
+        }
+        connection.keepOpen()
+      }
+      let session = HTTPSession()
+      let folder = try TemporaryFolder()
+      _ = await HostileTransfer.data.end(of: server.url(), in: folder, session: session)
+      isReceived.signal()
+      await onNewThread { isSent.wait() }
+      let end = await transfer.end(of: server.url("/next"), in: folder, session: session)
+      #expect(end == .text(transfer == .head ? "" : "next"))
+      #expect(server.requests.map(\.path) == ["/", "/next"])
+    }
+  }
+
   @Test func `an endless body can be cancelled`() async throws {
     let server = try LoopbackServer { _, connection in
       connection.send("HTTP/1.1 200 OK\r\n\r\n")

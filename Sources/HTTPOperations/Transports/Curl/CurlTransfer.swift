@@ -18,6 +18,10 @@
     private var lastActivity: Int64?
     /// How many times the request was to be sent.
     private var startCount = 0
+    /// The socket of a new connection.
+    private var newSocket: curl_socket_t?
+    /// Whether the idle connection could not be used.
+    private var isUnusable = false
     private var isReceivingPaused = false
     private var isSendingPaused = false
     /// The maximum time without activity, in nanoseconds.
@@ -122,8 +126,8 @@
           .takeBytes(into: UnsafeMutableRawBufferPointer(start: bytes, count: size * count))
           ?? Int(CURL_READFUNC_ABORT)
       }
-      unsafe composite_curl_set_start(handle) { context, _, _, _, _ in
-        unsafe CurlTransfer.of(context: context)?.start() ?? CURL_PREREQFUNC_ABORT
+      unsafe composite_curl_set_start(handle) { context, _, _, _, port in
+        unsafe CurlTransfer.of(context: context)?.start(from: port) ?? CURL_PREREQFUNC_ABORT
       }
       unsafe composite_curl_set_begin(
         handle,
@@ -131,8 +135,8 @@
           unsafe CurlTransfer.of(context: context)?.begin()
           return 0
         },
-        { context, _, _ in
-          unsafe CurlTransfer.of(context: context)?.begin()
+        { context, socket, _ in
+          unsafe CurlTransfer.of(context: context)?.begin(on: socket)
           return CURL_SOCKOPT_OK
         })
     }
@@ -148,15 +152,37 @@
     // MARK: Callbacks of libcurl
 
     /// A connection is being made.
-    private func begin() { lastActivity = MonotonicTime.now }
+    ///
+    /// - Parameter socket: Its socket; nil if it has none yet, or has begun.
+    private func begin(on socket: curl_socket_t? = nil) {
+      lastActivity = MonotonicTime.now
+      newSocket = socket ?? newSocket
+    }
 
     /// There is a connection, and the request is sent next.
-    private func start() -> Int32 {
+    ///
+    /// - Parameter port: The client's port.
+    private func start(from port: Int32) -> Int32 {
       begin()
       startCount += 1
+      if startCount == 1, hasUnreadBytes(port) {
+        isUnusable = true
+        return CURL_PREREQFUNC_ABORT
+      }
       // libcurl sends a request again if the server has closed an idle connection, without a
       // response. The server may have received it, so the session decides about that.
       return startCount == 1 ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+    }
+
+    /// Whether the request would be sent on an idle connection without TLS on which bytes have
+    /// arrived. Nothing was requested there, so they would be taken for the response.
+    private func hasUnreadBytes(_ port: Int32) -> Bool {
+      if exchange.request.url.scheme?.lowercased() != "http" { return false }
+      if let newSocket {
+        news.sockets[port] = newSocket
+        return false
+      }
+      return news.sockets[port].map { composite_curl_has_unread_bytes($0, port) != 0 } ?? false
     }
 
     private func receiveHeader(_ line: UnsafeRawBufferPointer) -> Int {
@@ -199,6 +225,11 @@
 
     private func error(_ result: CURLcode) -> HTTPTransportError? {
       if let failure { return failure }
+      if isUnusable {
+        return HTTPTransportError(
+          .connectionLost, "the server has sent bytes that were not requested", wasSent: false,
+          wasIdle: true)
+      }
       if result == CURLE_OK {
         // libcurl takes headers without their end for a response.
         return parser.isComplete

@@ -78,7 +78,8 @@
     }
   }
 
-  /// The exchanges whose users may have to be notified.
+  /// What the callbacks of transfers report: the exchanges whose users may have to be notified, and
+  /// the sockets of connections.
   ///
   /// It takes longer to resume a task than to receive a few kilobytes. So the users are not notified
   /// of each part of a body, but of many parts that arrive one after another.
@@ -88,6 +89,8 @@
     /// How often bytes are received at most until the users are notified.
     private static let roundLimit = 64
 
+    /// The sockets by the ports of the client. Some of them may be closed.
+    var sockets: [Int32: curl_socket_t] = [:]
     private var exchanges: [HTTPExchange] = []
     private var byteCount = 0
     private var roundCount = 0
