@@ -78,23 +78,6 @@ extension HTTPHeaders {
   /// Whether the body is compressed, or encoded in another way.
   var isEncoded: Bool { contentCoding != nil }
 
-  /// Whether the body has codings that a request names beside those of ``Inflater``: its sender
-  /// decodes them.
-  func isCoded(asRequestedIn request: HTTPHeaders) -> Bool {
-    let requested = request.codings(in: "Accept-Encoding")
-    let own = codings(in: "Content-Encoding")
-    return own.isSubset(of: requested) && !own.isSubset(of: Inflater.codings + ["identity"])
-  }
-
-  /// The codings in a list, in lower case and without parameters.
-  private func codings(in name: String) -> Set<String> {
-    let items = values(of: name).joined(separator: ",").lowercased().split(separator: ",")
-    return Set(
-      items.map { item in
-        item.prefix { $0 != ";" }.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-      })
-  }
-
   /// The length of the body in bytes, if the server announced it and the body is not encoded.
   var contentLength: Int? {
     // A transfer coding overrides the length (RFC 9112, section 6.3).

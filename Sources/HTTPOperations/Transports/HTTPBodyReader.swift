@@ -42,3 +42,22 @@ struct HTTPBodyReader {
     }
   }
 }
+
+extension HTTPHeaders {
+  /// Whether the body has codings that a request names beside those of ``Inflater``: its sender
+  /// decodes them.
+  fileprivate func isCoded(asRequestedIn request: HTTPHeaders) -> Bool {
+    let requested = request.codings(in: "Accept-Encoding")
+    let own = codings(in: "Content-Encoding")
+    return own.isSubset(of: requested) && !own.isSubset(of: Inflater.codings + ["identity"])
+  }
+
+  /// The codings in a list, in lower case and without parameters.
+  private func codings(in name: String) -> Set<String> {
+    let items = values(of: name).joined(separator: ",").lowercased().split(separator: ",")
+    return Set(
+      items.map { item in
+        item.prefix { $0 != ";" }.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+      })
+  }
+}

@@ -154,33 +154,3 @@ public final class HTTPSession: Sendable {
     return body
   }
 }
-
-extension HTTPSession {
-  /// Sends a request and returns the response with its body.
-  ///
-  /// - Parameters:
-  ///   - sent: Reports the bytes that have been sent.
-  ///   - received: Reports the bytes that have been received.
-  func data(
-    of request: URLRequest, body: HTTPRequestBody, summary: HTTPRequestSummary,
-    options: HTTPRequestOptions, sent: TransferProgress? = nil, received: TransferProgress? = nil
-  ) async throws -> HTTPDataResponse {
-    try await perform(request, body: body, summary: summary, options: options, sent: sent) {
-      head, reader in
-      let length = head.headers.contentLength
-      // A response to HEAD has the length of a body that is not sent.
-      if let length, length > options.bodyLimit, summary.method != "HEAD" {
-        throw HTTPBodyLimitError(request: summary, limit: options.bodyLimit, announced: length)
-      }
-      var body = Data()
-      while let bytes = try await reader.next() {
-        if body.count + bytes.count > options.bodyLimit {
-          throw HTTPBodyLimitError(request: summary, limit: options.bodyLimit, announced: nil)
-        }
-        body.append(contentsOf: bytes)
-        received?.report(body.count, of: length)
-      }
-      return HTTPDataResponse(head: head, body: body, request: summary)
-    }
-  }
-}
