@@ -103,8 +103,8 @@ let package = Package(
       name: "HTTPOperationsTests",
       dependencies: [
         "CompositeOperations", "CompositeOperationsFoundation", "CompositeOperationsTestKit",
-        "HTTPOperations", "HTTPOperationsTestKit", "LoopbackServer", "OperationTracing",
-        "SystemSupport", "TestSupport", "CZlib",
+        "CZlib", "HTTPOperations", "HTTPOperationsTestKit", "HeapUse", "LoopbackServer",
+        "OperationTracing", "SystemSupport", "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(

@@ -36,7 +36,6 @@ import Testing
   @Test func `N2: an upload by POST on an idle connection that is closed is sent once`()
     async throws
   {
-    let server = try Self.serverThatClosesIdleConnections()
     let session = HTTPSession()
     let folder = try TemporaryFolder()
     try Data(someBytes(300_000)).write(to: folder["file"])
@@ -49,7 +48,6 @@ import Testing
       #expect(end == .transfer(.connectionLost, isRetryable: false))
       #expect(server.requests.map(\.method) == ["GET", "POST"])
     }
-    #expect(server.requests.isEmpty)
   }
 
   @Test func `N2: a GET on an idle connection that is closed is sent again and succeeds`()
