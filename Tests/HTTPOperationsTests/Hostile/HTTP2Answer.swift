@@ -4,8 +4,6 @@ import HTTPOperations
 struct HTTP2Answer: Sendable {
   let name: String
   var end: HostileEnd
-  /// The first frame of the server.
-  var settings = HTTP2Frame.settings()
   /// Whether the server reads frames when it has answered, until the client closes the connection.
   var staysOpen = true
   /// Whether the session has a timeout of 1 s.
@@ -41,8 +39,6 @@ struct HTTP2Answer: Sendable {
   var closing: HTTP2Answer { with { $0.staysOpen = false } }
   var timingOut: HTTP2Answer { with { $0.hasShortTimeout = true } }
   var once: HTTP2Answer { with { $0.isOnce = true } }
-
-  func with(settings: HTTP2Frame) -> HTTP2Answer { with { $0.settings = settings } }
 
   private func with(_ change: (inout HTTP2Answer) -> Void) -> HTTP2Answer {
     var answer = self

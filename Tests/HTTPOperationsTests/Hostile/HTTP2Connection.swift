@@ -20,9 +20,9 @@ final class HTTP2Connection {
   func waitForClose() { connection.waitForClose() }
 
   /// Reads the rest of the preface and sends settings.
-  func begin(_ settings: HTTP2Frame = .settings()) {
+  func begin() {
     _ = take("SM\r\n\r\n".utf8.count)
-    send(settings)
+    send(.settings())
   }
 
   /// Reads frames until the end of a request, and acknowledges settings and pings.

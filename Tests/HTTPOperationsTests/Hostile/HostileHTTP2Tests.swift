@@ -121,7 +121,7 @@ import Testing
     let count = Lock(0)
     return try LoopbackServer { request, connection in
       let connection = HTTP2Connection(request, connection)
-      connection.begin(answer.settings)
+      connection.begin()
       while let stream = connection.nextRequest() {
         let isFirst = count.withLock { count in
           count += 1
