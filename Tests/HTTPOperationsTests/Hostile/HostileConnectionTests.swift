@@ -135,7 +135,7 @@ import Testing
     #expect(end == .text("next"))
   }
 
-  @Test func `bytes that arrive between two responses are not part of the next one`()
+  @Test func `N5: bytes that arrive between two responses are not part of the next one`()
     async throws
   {
     for transfer in [HostileTransfer.data, .post, .upload, .head] {
@@ -179,7 +179,7 @@ import Testing
   }
 
   @Test(arguments: ["HTTP/1.1 404 Not Found", "HTTP/1.1 302 Found\r\nLocation: /"])
-  func `a request whose response does not end can be cancelled`(head: String) async throws {
+  func `N5: a request whose response does not end can be cancelled`(head: String) async throws {
     let server = try LoopbackServer { _, connection in
       connection.send(head + "\r\nContent-Length: 5\r\n\r\n")
       connection.waitForClose()

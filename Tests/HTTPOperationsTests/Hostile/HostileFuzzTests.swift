@@ -17,7 +17,8 @@ import Testing
   // In a child process, because a crash would end it, and because other tests open and close
   // descriptors at the same time.
   @Test(.timeLimit(.minutes(10)))
-  func `changed responses do not crash, do not hang and leave no descriptors or memory`() async {
+  func `N5: changed responses do not crash, do not hang and leave no descriptors or memory`() async
+  {
     await #expect(processExitsWith: .success) {
       let environment = ProcessInfo.processInfo.environment
       let seed =

@@ -12,7 +12,7 @@ import Testing
 /// Hostile servers of HTTP/2. The session uses it without TLS.
 @Suite struct HostileHTTP2Tests {
   @Test(.timeLimit(.minutes(10)), arguments: Group.allCases)
-  func `every hostile response of HTTP/2 has the expected end`(group: Group) async throws {
+  func `N5: every hostile response of HTTP/2 has the expected end`(group: Group) async throws {
     try await withThrowingTaskGroup { tasks in
       for answer in group.answers {
         tasks.addTask {
@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test(arguments: ["refused", "GOAWAY", "closed"])
-  func `a POST of HTTP/2 that gets no response is sent once`(way: String) async throws {
+  func `N2: a POST of HTTP/2 that gets no response is sent once`(way: String) async throws {
     let requests = Lock(0)
     let server = try LoopbackServer { request, connection in
       let connection = HTTP2Connection(request, connection)
