@@ -67,6 +67,6 @@ bench-durable: libraries ## Measure durable flows beside a bare SQLite insert an
 	  || echo "DBOS could not be installed; the rest is measured." >&2
 	@$$(swift build -c release --show-bin-path)/Benchmarks durable --peers .build/durable-peers $(ARGS)
 
-# Installs the header of SQLite where it is missing.
+# Installs the headers and libraries that are missing.
 libraries:
 	@.ci/libraries

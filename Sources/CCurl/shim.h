@@ -7,6 +7,10 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 
+#if LIBCURL_VERSION_NUM < 0x075000
+#error "libcurl 7.80 or newer is required"
+#endif
+
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
 #undef curl_multi_setopt
@@ -41,11 +45,8 @@ static inline CURLcode composite_curl_set_start(CURL *handle, composite_curl_sta
   return curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, value);
 }
 
-// Sets the functions that are called before the address of a host is looked up, and before a
-// connection is made.
-static inline void composite_curl_set_begin(CURL *handle, curl_resolver_start_callback lookup,
-                                            curl_sockopt_callback connect) {
-  curl_easy_setopt(handle, CURLOPT_RESOLVER_START_FUNCTION, lookup);
+// Sets the function that is called before a connection is made.
+static inline void composite_curl_set_connect(CURL *handle, curl_sockopt_callback connect) {
   curl_easy_setopt(handle, CURLOPT_SOCKOPTFUNCTION, connect);
 }
 

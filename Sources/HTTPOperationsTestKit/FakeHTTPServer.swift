@@ -15,7 +15,8 @@ public import HTTPOperations
 /// let names = HTTPDataOperation(url, session: server.session).decoding([String].self)
 /// ```
 ///
-/// Everything else is as with a real server: redirects, limits, retries, credentials and errors.
+/// Redirects, limits, retries, credentials and errors are as with a real server. There are no
+/// timeouts, and lengths and codings of bodies are not checked.
 public final class FakeHTTPServer: Sendable {
   /// A request that the server received.
   public struct Request: Sendable, Hashable {

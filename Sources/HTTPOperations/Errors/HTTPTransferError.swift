@@ -10,7 +10,7 @@ public struct HTTPTransferError: HTTPRequestError {
     case cannotConnect
     /// There is no network.
     case offline
-    /// Nothing was received within the timeout of the request.
+    /// Nothing was sent or received within the timeout of the request.
     case timedOut
     /// The connection was lost before the end of the response.
     case connectionLost
@@ -26,7 +26,8 @@ public struct HTTPTransferError: HTTPRequestError {
     case badRequest(String)
     /// The body cannot be decompressed.
     case undecodableBody
-    /// Another error, with the code of libcurl; on Apple platforms, with the code of the `URLError`.
+    /// Another error, with the code of libcurl or the `errno` of the system; on Apple platforms, with
+    /// the code of the `URLError`.
     case other(code: Int)
   }
 

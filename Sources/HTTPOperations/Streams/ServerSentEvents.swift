@@ -107,7 +107,10 @@ struct ServerSentEventParser {
     if value.utf8.first == 0x20 { value = value.dropFirst() }
     switch line[..<end] {
     case "event": type = String(value)
-    case "data": data = data.map { $0 + "\n" + value } ?? String(value)
+    case "data" where data == nil: data = String(value)
+    case "data":
+      data?.append("\n")
+      data?.append(contentsOf: value)
     case "id": if !value.utf8.contains(0) { id = String(value) }
     case "retry": retryDelay = HTTPHeaders.length(value).map { .milliseconds($0) } ?? retryDelay
     default: break

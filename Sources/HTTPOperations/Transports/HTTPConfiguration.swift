@@ -29,7 +29,7 @@ public struct HTTPConfiguration: Sendable, Hashable {
     case system
     /// Without a proxy.
     case none
-    /// Through a proxy, whose URL may have a user and a password. The schemes are `http`, `https`,
+    /// Through a proxy in any case, whose URL may have a user and a password. The schemes are `http`, `https`,
     /// `socks4`, `socks5` and `socks5h`.
     case url(URL)
   }
@@ -37,7 +37,7 @@ public struct HTTPConfiguration: Sendable, Hashable {
   /// Certificates for TLS, as files in PEM format. Only for Linux: Apple platforms use their
   /// keychains.
   public struct Certificates: Sendable, Hashable {
-    /// The file of the trusted authorities; nil for the variables `SSL_CERT_FILE` and
+    /// The file of the only trusted authorities; nil for the variables `SSL_CERT_FILE` and
     /// `SSL_CERT_DIR`, or else the authorities of the system.
     public var authorities: URL?
     /// The file of the client's certificate.
@@ -57,10 +57,12 @@ public struct HTTPConfiguration: Sendable, Hashable {
   /// The maximum time in which nothing is sent or received. A request with a `timeoutInterval` that
   /// is not 60 seconds, which is the default, uses that.
   public var timeout = Duration.seconds(60)
-  /// The maximum number of connections to a host. Further requests wait, without a timeout.
+  /// The maximum number of connections, and of requests at the same time, to a host. Further requests
+  /// wait, without a timeout.
   public var connectionsPerHost = 64
   /// The maximum size of the headers of a response in bytes, including those of informational
-  /// responses and of the trailer. A line must not be longer than 100 KB. Only for Linux.
+  /// responses and of the trailer. libcurl has limits of its own: 100 KB for a line, and 300 KB for
+  /// all. Only for Linux.
   public var headerLimit = 256 << 10
   /// The version of HTTP.
   public var version = Version.automatic

@@ -41,6 +41,8 @@ extension HTTPExchange {
     /// How many of the outgoing bytes have been taken.
     private var offset = 0
     private var isRequestComplete = true
+    /// Whether the transport reads the body from elsewhere, and reports what it has sent.
+    private var isSentElsewhere = false
     private var sentCount = 0
     private var reportedCount = 0
     private var sender: Waiter?
@@ -116,14 +118,14 @@ extension HTTPExchange {
     private var needsBytes: Bool { end == nil && !isRequestComplete && offset == outgoing.count }
 
     mutating func nextDemand() -> DemandAction {
-      if isCancelled { return .end }
+      if isCancelled, end == nil { return .end }
       let isSent = end != nil || offset == outgoing.count
       let isDue = sentCount - reportedCount >= (isSent ? 1 : Self.reportStep)
       if needsBytes || isDue {
         reportedCount = sentCount
         return .demand(Demand(sentCount: sentCount, needsBytes: needsBytes))
       }
-      return end != nil || isRequestComplete && isSent ? .end : .wait
+      return end != nil || isRequestComplete && isSent && !isSentElsewhere ? .end : .wait
     }
 
     /// - Returns: Whether to resume the waiter at once.
@@ -134,7 +136,7 @@ extension HTTPExchange {
     }
 
     private var isSenderReady: Bool {
-      end != nil || isCancelled || offset == outgoing.count
+      end != nil || isCancelled || offset == outgoing.count && !isSentElsewhere
         || sentCount - reportedCount >= Self.reportStep
     }
 
@@ -160,8 +162,8 @@ extension HTTPExchange {
 
     mutating func sent(_ count: Int) {
       isRequestComplete = true
-      outgoing = []
-      offset = 0
+      isSentElsewhere = true
+      (outgoing, offset) = ([], 0)
       sentCount += count
     }
 
@@ -169,9 +171,11 @@ extension HTTPExchange {
 
     /// - Returns: Whether to tell the transport.
     mutating func cancelled(by error: any Error) -> Bool {
-      if end != nil || isCancelled { return false }
+      // The bytes that have arrived are not used after a cancellation. A late error of the sender has
+      // no effect.
+      if isCancelled || end != nil && !(error is CancellationError) { return false }
       cancellation = error
-      return true
+      return end == nil
     }
 
     mutating func ended(_ error: HTTPTransportError?) {

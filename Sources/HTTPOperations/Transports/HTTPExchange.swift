@@ -81,7 +81,7 @@ package final class HTTPExchange: Sendable {
   /// Ends the exchange, and waits until the transport no longer uses it.
   func close() async {
     cancel()
-    while !machine.withLock({ $0.hasEnded }) { await wait(for: .end) }
+    while !hasEnded { await wait(for: .end) }
   }
 
   private func wait(for event: StateMachine.Event) async {
@@ -102,6 +102,9 @@ package final class HTTPExchange: Sendable {
 
   /// Whether the exchange must end.
   package var isCancelled: Bool { machine.withLock { $0.isCancelled } }
+
+  /// Whether ``end(_:)`` has been called.
+  package var hasEnded: Bool { machine.withLock { $0.hasEnded } }
 
   /// The head of the response has been received.
   package func receive(_ head: HTTPResponseHead) { machine.withLock { $0.received(head) } }

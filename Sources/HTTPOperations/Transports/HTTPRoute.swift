@@ -74,7 +74,9 @@ struct HTTPRoute {
       }
     }
     if !url.hasOrigin(of: head.url) {
-      for name in Self.credentials { request.setValue(nil, forHTTPHeaderField: name) }
+      for name in Self.credentials + ["host"] {
+        request.setValue(nil, forHTTPHeaderField: name)
+      }
     }
     request.url = url
     summary = summary.sentOn(to: url)
@@ -94,6 +96,7 @@ extension HTTPRoute {
     guard let url = request.url, ["http", "https"].contains(url.scheme?.lowercased()),
       url.host?.isEmpty == false
     else { throw badRequest("only http and https URLs can be requested") }
+    if !Self.isToken(summary.method) { throw badRequest("its method is not valid") }
     if request.httpBodyStream != nil {
       throw badRequest("an httpBodyStream can be read only once: send data or a file")
     }
@@ -110,23 +113,29 @@ extension HTTPRoute {
     // In a fixed order.
     let fields = (request.allHTTPHeaderFields ?? [:]).sorted { $0.key < $1.key }
     for (name, value) in fields where !Self.unusedHeaders.contains(name.lowercased()) {
-      let isToken = name.utf8.allSatisfy {
-        $0 > 0x20 && $0 < 0x7F && !"\"(),/:;<=>?@[\\]{}".utf8.contains($0)
-      }
-      // Other lines could be added to the request with them.
-      guard isToken, !name.isEmpty, !value.utf8.contains(where: { [0, 0x0A, 0x0D].contains($0) })
+      guard Self.isToken(name), !value.utf8.contains(where: { [0, 0x0A, 0x0D].contains($0) })
       else {
         throw badRequest("its header \(name.debugDescription) has characters that are not allowed")
       }
       headers.append(name, value)
     }
+    // A part of a compressed body cannot be decompressed.
+    let codings = headers["Range"] == nil ? "gzip, deflate" : "identity"
     for (name, value) in [
-      ("Accept-Encoding", "gzip, deflate"),
+      ("Accept-Encoding", codings),
       ("User-Agent", "CompositeOperations/\(PackageVersion.current)"),
     ] where headers[name] == nil {
       headers.append(name, value)
     }
     return headers
+  }
+
+  /// Whether a text is a token (RFC 9110, section 5.6.2). Other texts could add lines to the request.
+  private static func isToken(_ text: String) -> Bool {
+    !text.isEmpty
+      && text.utf8.allSatisfy {
+        $0 > 0x20 && $0 < 0x7F && !"\"(),/:;<=>?@[\\]{}".utf8.contains($0)
+      }
   }
 
   private func badRequest(_ problem: String) -> HTTPTransferError {

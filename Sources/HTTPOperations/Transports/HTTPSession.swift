@@ -81,10 +81,9 @@ public final class HTTPSession: Sendable {
           if !body.needsSender(reporting: sent) {
             return try await self.end(of: exchange, route, options, receive)
           }
-          async let sending: Void = body.send(on: exchange, progress: sent)
-          let end = try await self.end(of: exchange, route, options, receive)
-          await sending
-          return end
+          // Cancelled and awaited when the response has ended.
+          async let _: Void = body.send(on: exchange, progress: sent)
+          return try await self.end(of: exchange, route, options, receive)
         } onCancel: {
           exchange.cancel()
         }

@@ -80,6 +80,19 @@ import Testing
     await server.waitForCloses(1)
     #expect(sent.value < 64 << 20)
   }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `a download to a full pipe can be cancelled after all of it has arrived`() async throws {
+    let folder = try TemporaryFolder()
+    let pipe = try NamedPipe(in: folder)
+    let server = try LoopbackServer(.init(body: someBytes(300_000)))
+    let run = HTTPDownloadOperation(server.url(), to: pipe.url).start()
+    // More than the pipe can hold is not read.
+    await server.waitForRequests(1)
+    _ = await onNewThread { pipe.read(1) }
+    run.cancel()
+    #expect(await run.outcome.isCancelled)
+  }
 }
 
 /// A named pipe that is open for reading.

@@ -153,6 +153,29 @@ import Testing
     #expect(server.requests.map(\.body) == [Data("onetwo".utf8), Data("onetwo".utf8)])
   }
 
+  // libcurl does not notice the end of such a response before the request continues.
+  @Test(
+    .timeLimit(.minutes(10)),
+    arguments: [
+      "HTTP/1.1 401 No\r\nContent-Length: 2\r\n\r\nno", "HTTP/1.1 413 No\r\n\r\nno",
+      "HTTP/1.1 307 Go\r\nLocation: /next\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+      "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok",
+    ])
+  func `a response ends a request whose sequence waits forever`(response: String) async throws {
+    let server = try LoopbackServer(readingBodies: false) { request, connection in
+      connection.send(
+        request.path == "/next" ? "HTTP/1.1 204 No\r\nConnection: close\r\n\r\n" : response)
+      if response.contains("401") { connection.waitForClose() }
+    }
+    let (forever, continuation) = AsyncStream<[UInt8]>.makeStream()
+    defer { continuation.finish() }
+    let source = HTTPUploadSource.stream { forever }
+    let outcome = await HTTPUploadOperation(server.url(), method: "POST", from: source).run()
+    let status = outcome.result?.status ?? (outcome.error as? HTTPStatusError)?.status
+    // A second sequence of the same stream ends at once.
+    #expect([200, 204, 401, 413].contains(status), "\(outcome)")
+  }
+
   @Test(.timeLimit(.minutes(10)))
   func `a response may arrive before the body of its request is complete`() async throws {
     let server = try LoopbackServer(readingBodies: false) { _, connection in

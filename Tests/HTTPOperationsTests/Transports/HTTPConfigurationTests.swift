@@ -120,6 +120,69 @@ import Testing
     #expect(await first.result?.status == 200)
   }
 
+  @Test(.timeLimit(.minutes(10)))
+  func `requests that wait for one host do not delay those to another`() async throws {
+    let goesOn = DispatchSemaphore(value: 0)
+    let busy = try LoopbackServer { _, connection in
+      goesOn.wait()
+      connection.send(.init("late"))
+    }
+    let server = try LoopbackServer(.init("answer"))
+    var configuration = HTTPConfiguration()
+    configuration.timeout = .seconds(3_600)
+    configuration.connectionsPerHost = 1
+    let session = HTTPSession(configuration)
+    let waiting = (0..<5).map { _ in HTTPDataOperation(busy.url(), session: session).start() }
+    await busy.waitForRequests(1)
+    let fetch = HTTPDataOperation(server.url(), session: session)
+    let others = await ParallelOperation((0..<20).map { _ in fetch }).run()
+    #expect(others.result?.count == 20)
+    // One that waits can be cancelled, and does not begin afterwards.
+    waiting[4].cancel()
+    #expect(await waiting[4].outcome.isCancelled)
+    for _ in 0..<4 { goesOn.signal() }
+    for run in waiting[..<4] { #expect(await run.outcome.result?.status == 200) }
+    #expect(busy.requests.count == 4)
+  }
+
+  @Test func `a method that would add lines to a request is an error`() async throws {
+    let server = try LoopbackServer(.init())
+    var request = URLRequest(url: server.url())
+    request.httpMethod = "GET / HTTP/1.1\r\nX: 1\r\nY:"
+    let error = try #require(await HTTPDataOperation(request).run().error as? HTTPTransferError)
+    #expect(error.reason == .badRequest("its method is not valid"))
+    #expect(server.requests.isEmpty)
+  }
+
+  @Test func `a request for a part of a file is not compressed`() async throws {
+    let server = try LoopbackServer(.init(206, "part"))
+    var request = URLRequest(url: server.url())
+    _ = try await HTTPDataOperation(request).run().get()
+    request.setValue("bytes=0-3", forHTTPHeaderField: "Range")
+    _ = try await HTTPDataOperation(request).run().get()
+    #expect(server.requests.map { $0["Accept-Encoding"] } == ["gzip, deflate", "identity"])
+  }
+
+  @Test func `an invalid proxy is an error without its password`() async throws {
+    var configuration = HTTPConfiguration()
+    configuration.proxy = .url(try #require(URL(string: "ftp://user:secret@127.0.0.1:1")))
+    let url = try #require(URL(string: "http://127.0.0.1:1/"))
+    let outcome = await HTTPDataOperation(url, session: HTTPSession(configuration)).run()
+    let error = try #require(outcome.error as? HTTPTransferError, "\(outcome)")
+    #expect(error.reason == .badRequest("the URL of the proxy is not valid"))
+    #expect(!"\(error)".contains("secret"))
+  }
+
+  @Test func `the largest numbers are accepted`() async throws {
+    let server = try LoopbackServer(.init("answer"))
+    var configuration = HTTPConfiguration()
+    configuration.timeout = .seconds(Int64.max)
+    configuration.connectionsPerHost = .max
+    configuration.headerLimit = .max
+    let fetch = HTTPDataOperation(server.url(), session: HTTPSession(configuration))
+    #expect(try await fetch.run().get().body == Data("answer".utf8))
+  }
+
   @Test func `headers above the limit of a session are an error`() async throws {
     let server = try LoopbackServer(
       .init("answer", headers: ["X-Long: \(String(repeating: "a", count: 900))"]))

@@ -82,10 +82,13 @@ import Testing
     var request = URLRequest(url: server.url())
     request.setValue("Bearer secret", forHTTPHeaderField: "Authorization")
     request.setValue("kept", forHTTPHeaderField: "X-Other")
+    request.setValue("here.invalid", forHTTPHeaderField: "Host")
     _ = try await HTTPDataOperation(request).run().get()
     #expect(server.requests.map { $0["Authorization"] } == ["Bearer secret", "Bearer secret"])
     #expect(other.requests.map { $0["Authorization"] } == [nil])
     #expect(other.requests.map { $0["X-Other"] } == ["kept"])
+    #expect(server.requests.map { $0["Host"] } == ["here.invalid", "here.invalid"])
+    #expect(other.requests.map { $0["Host"] } == ["127.0.0.1:\(other.port)"])
   }
 
   @Test(arguments: ["Authorization", "cookie", "Proxy-Authorization"])

@@ -14,7 +14,9 @@
       // The proxy refused to connect to the server.
       case CURLE_RECV_ERROR where transfer.number(CURLINFO_HTTP_CONNECTCODE) >= 300:
         self = .cannotConnect
-      case CURLE_RECV_ERROR where text.contains("chunk"): self = .badAnswer
+      case CURLE_RECV_ERROR
+      where text.contains("chunk") || text.hasPrefix("Too large response headers"):
+        self = .badAnswer
       case CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_PARTIAL_FILE, CURLE_HTTP2,
         CURLE_HTTP2_STREAM:
         self = .connectionLost

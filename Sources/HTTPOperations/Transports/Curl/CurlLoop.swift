@@ -12,50 +12,61 @@
       case start(HTTPExchange)
       case update(HTTPExchange)
       case stop
+
+      fileprivate var isStop: Bool { if case .stop = self { true } else { false } }
     }
 
-    /// The messages for the thread.
+    /// The messages for the thread, and what it waits with; nil as long as there is no thread.
     private struct Mailbox: Sendable {
       var messages: [Message] = []
-      var isRunning = false
+      var multi: CurlMulti?
+
+      mutating func isFirst(_ multi: CurlMulti) -> Bool {
+        if self.multi != nil { return false }
+        self.multi = multi
+        return true
+      }
     }
 
     private let configuration: HTTPConfiguration
     private let mailbox = Lock(Mailbox())
-    private let multi: CurlMulti
 
-    init(_ configuration: HTTPConfiguration) {
-      self.configuration = configuration
-      multi = CurlMulti(connectionsPerHost: configuration.connectionsPerHost)
-    }
+    init(_ configuration: HTTPConfiguration) { self.configuration = configuration }
 
     func post(_ message: Message) {
-      let (isFirst, mustStart) = mailbox.withLock { mailbox in
-        // There is no thread to stop.
-        if case .stop = message, !mailbox.isRunning { return (false, false) }
-        mailbox.messages.append(message)
-        return (mailbox.messages.count == 1, !exchange(&mailbox.isRunning, with: true))
+      let (multi, isFirst) = mailbox.withLock { mailbox in
+        // Without a thread, there is none to stop.
+        if mailbox.multi != nil || !message.isStop { mailbox.messages.append(message) }
+        return (mailbox.multi, mailbox.messages.count == 1)
       }
-      if !mustStart {
-        // The thread takes all messages at once.
-        if isFirst { multi.wake() }
-        return
-      }
-      let code = multi.code == 0 ? SystemThread.start(named: "http") { self.run() } : multi.code
-      if code == 0 { return }
-      // Nothing can be sent without the thread.
-      let messages = mailbox.withLock { mailbox in
-        mailbox.isRunning = false
-        return exchange(&mailbox.messages, with: [])
-      }
-      for case .start(let exchange) in messages {
-        let problem = "the thread for HTTP cannot start: \(SystemError(code: code))"
-        exchange.end(HTTPTransportError(.other(code: Int(code)), problem, wasSent: false))
-        exchange.notify()
+      guard let multi else { return message.isStop ? () : start() }
+      // The thread takes all messages at once.
+      if isFirst { multi.wake() }
+    }
+
+    private func start() {
+      do throws(SystemError) {
+        let multi = try CurlMulti(connectionsPerHost: configuration.connectionsPerHost)
+        // Another thread may have been quicker.
+        if !mailbox.withLock({ $0.isFirst(multi) }) { return }
+        let code = SystemThread.start(named: "http") { self.run(multi) }
+        if code != 0 { throw SystemError(code: code) }
+      } catch {
+        // Nothing can be sent without the thread.
+        let messages = mailbox.withLock { mailbox in
+          mailbox.multi = nil
+          return exchange(&mailbox.messages, with: [])
+        }
+        for case .start(let exchange) in messages {
+          let problem = "the thread for HTTP cannot start: \(error)"
+          exchange.end(
+            HTTPTransportError(.other(code: Int(error.code)), problem, wasSent: false))
+          exchange.notify()
+        }
       }
     }
 
-    private func run() {
+    private func run(_ multi: CurlMulti) {
       composite_block_sigpipe()
       let transfers = CurlTransfers(on: multi, configuration)
       while true {

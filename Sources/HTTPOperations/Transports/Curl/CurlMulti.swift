@@ -15,12 +15,10 @@
     private static let isReady: Bool = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
     let handle: UnsafeMutableRawPointer
-    /// The descriptor of the sockets, or -1.
+    /// The descriptor of the sockets.
     private let poll: Int32
-    /// The descriptor that ends a wait, or -1.
+    /// The descriptor that ends a wait.
     private let wakeUp: Int32
-    /// The error of the system if it has no descriptors left; 0 if there is none.
-    let code: Int32
     private var events = [composite_event](
       repeating: composite_event(), count: composite_events_limit)
     /// How many of the events are not handled yet.
@@ -28,20 +26,20 @@
     /// The time at which libcurl has something to do, in nanoseconds; nil if there is none.
     private var alarm: Int64?
 
-    init(connectionsPerHost: Int) {
+    /// - Throws: The error of the system if it has no descriptors left.
+    init(connectionsPerHost: Int) throws(SystemError) {
       guard Self.isReady, let handle = unsafe curl_multi_init() else {
         preconditionFailure("libcurl cannot be initialized")
       }
       unsafe self.handle = handle
       poll = epoll_create1(Int32(EPOLL_CLOEXEC))
       wakeUp = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
-      let isOpen =
-        poll >= 0 && wakeUp >= 0 && composite_watch(poll, EPOLL_CTL_ADD, wakeUp, CURL_POLL_IN) == 0
-      code = isOpen ? 0 : errno
-      unsafe composite_curl_multi_set_number(
-        handle, CURLMOPT_MAX_HOST_CONNECTIONS, connectionsPerHost)
+      if composite_watch(poll, EPOLL_CTL_ADD, wakeUp, CURL_POLL_IN) != 0 {
+        throw SystemError(code: poll < 0 || wakeUp < 0 ? EMFILE : errno)
+      }
       // The default is four connections for each transfer, which closes those that others need.
-      unsafe composite_curl_multi_set_number(handle, CURLMOPT_MAXCONNECTS, connectionsPerHost * 4)
+      unsafe composite_curl_multi_set_number(
+        handle, CURLMOPT_MAXCONNECTS, min(connectionsPerHost, 1 << 20) * 4)
       unsafe composite_curl_multi_set_functions(
         handle,
         { _, socket, change, context, isWatched in

@@ -6,14 +6,17 @@
   /// The settings that all transfers of a transport have.
   struct CurlSettings {
     let headerLimit: Int
-    /// Whether a connection of HTTP/2 without TLS can have only one request.
-    private let isolatesPlainRequests: Bool
-    private var strings: [(option: CURLoption, value: String)] = []
+    /// Whether all connections are of HTTP/2.
+    private let isHTTP2: Bool
+    /// Whether no connections are of HTTP/2.
+    private let isHTTP1: Bool
+    private var strings: [(option: CURLoption, value: String?)] = []
     private var numbers: [(option: CURLoption, value: Int)] = []
 
     init(_ configuration: HTTPConfiguration) {
       headerLimit = configuration.headerLimit
-      isolatesPlainRequests = configuration.version == .http2 && !Self.canReusePlainHTTP2
+      isHTTP2 = configuration.version == .http2
+      isHTTP1 = configuration.version == .http1
       switch configuration.version {
       case .automatic: numbers.append((CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS))
       case .http1: numbers.append((CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1))
@@ -26,17 +29,27 @@
       switch configuration.proxy {
       case .system: break
       case .none: strings.append((CURLOPT_PROXY, ""))
-      case .url(let url): strings.append((CURLOPT_PROXY, url.absoluteString))
+      case .url(let url):
+        strings.append((CURLOPT_PROXY, url.absoluteString))
+        // Not the variable of the environment.
+        strings.append((CURLOPT_NOPROXY, ""))
       }
       let certificates = configuration.certificates
       if let authorities = certificates.authorities {
-        strings.append((CURLOPT_CAINFO, authorities.path))
+        // In place of the folder of the system, too.
+        strings += [
+          (CURLOPT_CAINFO, authorities.path), (CURLOPT_PROXY_CAINFO, authorities.path),
+          (CURLOPT_CAPATH, nil), (CURLOPT_PROXY_CAPATH, nil),
+        ]
       } else {
         // Only the program `curl` reads these by itself.
         let variables = ProcessInfo.processInfo.environment
-        for (option, name) in [(CURLOPT_CAINFO, "SSL_CERT_FILE"), (CURLOPT_CAPATH, "SSL_CERT_DIR")]
-        {
-          if let path = variables[name], !path.isEmpty { strings.append((option, path)) }
+        for (options, name) in [
+          ([CURLOPT_CAINFO, CURLOPT_PROXY_CAINFO], "SSL_CERT_FILE"),
+          ([CURLOPT_CAPATH, CURLOPT_PROXY_CAPATH], "SSL_CERT_DIR"),
+        ] {
+          guard let path = variables[name], !path.isEmpty else { continue }
+          strings += options.map { ($0, path) }
         }
       }
       if let client = certificates.client {
@@ -60,13 +73,23 @@
     private static let canReusePlainHTTP2 = version >= 0x080000
 
     /// The size of the buffer for received bytes.
-    static func bufferSize(for request: HTTPTransportRequest) -> Int {
-      request.expectsLargeBody || sharesBuffers ? 128 << 10 : 4 << 10
+    ///
+    /// With HTTP/2, libcurl 7.88 does not notice the end of a body if the buffer is smaller than a
+    /// frame, of 16 KB.
+    func bufferSize(for request: HTTPTransportRequest) -> Int {
+      let mayBeHTTP2 = isHTTP2 || request.url.scheme?.lowercased() == "https" && !isHTTP1
+      return request.expectsLargeBody || Self.sharesBuffers || mayBeHTTP2 ? 128 << 10 : 4 << 10
+    }
+
+    /// Whether bytes that have arrived on an idle connection are a mistake of the server. With TLS or
+    /// HTTP/2, they may have another meaning.
+    func checksIdleConnections(_ request: HTTPTransportRequest) -> Bool {
+      !isHTTP2 && request.url.scheme?.lowercased() == "http"
     }
 
     /// Whether a request must be the only one of its connection.
     func needsOwnConnection(_ request: HTTPTransportRequest) -> Bool {
-      isolatesPlainRequests && request.url.scheme?.lowercased() == "http"
+      isHTTP2 && !Self.canReusePlainHTTP2 && request.url.scheme?.lowercased() == "http"
     }
 
     func apply(to handle: UnsafeMutableRawPointer) {

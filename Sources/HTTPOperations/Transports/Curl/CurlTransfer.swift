@@ -14,8 +14,8 @@
     private var failure: HTTPTransportError?
     private var headers: UnsafeMutablePointer<curl_slist>?
     private let message: UnsafeMutablePointer<CChar>
-    /// The time of the last activity in nanoseconds; nil while the transfer waits for a connection.
-    private var lastActivity: Int64?
+    /// The time of the last activity in nanoseconds.
+    private var lastActivity = MonotonicTime.now
     /// How many times the request was to be sent.
     private var startCount = 0
     /// The socket of a new connection.
@@ -25,7 +25,8 @@
     private var isReceivingPaused = false
     private var isSendingPaused = false
     /// The maximum time without activity, in nanoseconds.
-    let timeout: Int64
+    private let timeout: Int64
+    private let checksIdleConnections: Bool
 
     init(_ exchange: HTTPExchange, _ settings: CurlSettings, _ news: CurlNews) {
       guard let handle = unsafe curl_easy_init() else { fatalError("out of memory") }
@@ -36,9 +37,12 @@
       unsafe message.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
       parser = HeadParser(limit: settings.headerLimit)
       let request = exchange.request
-      timeout = request.timeout.inNanoseconds
+      // Sums of times do not overflow.
+      timeout = min(request.timeout.inNanoseconds, .max / 4)
+      checksIdleConnections = settings.checksIdleConnections(request)
       unsafe settings.apply(to: handle)
       setRequest(request, isOnly: settings.needsOwnConnection(request))
+      set(CURLOPT_BUFFERSIZE, settings.bufferSize(for: request))
       setFunctions()
     }
 
@@ -57,19 +61,25 @@
       unsafe context.map { unsafe Unmanaged<CurlTransfer>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// The time at which the transfer times out, in nanoseconds; nil if it has not begun, or waits
-    /// for the user.
-    var deadline: Int64? {
-      if isReceivingPaused || isSendingPaused { return nil }
-      return lastActivity.map { $0.addingReportingOverflow(timeout) }.map { $1 ? .max : $0 }
+    /// The time at which the transfer times out or must be continued, in nanoseconds.
+    var deadline: Int64 {
+      if isAnswered { return lastActivity + Self.answerInterval }
+      return isReceivingPaused || isSendingPaused ? .max : lastActivity + timeout
     }
 
+    /// Whether a response has begun while the request waits for the user's bytes. libcurl does not
+    /// notice the end of such a response before the request continues.
+    var isAnswered: Bool { isSendingPaused && parser.isComplete && !isReceivingPaused }
+
+    /// How often an answered transfer is continued, in nanoseconds.
+    static let answerInterval: Int64 = 1_000_000_000
+
     /// Continues what was paused.
-    func resume() {
-      if !isReceivingPaused && !isSendingPaused { return }
+    func resume() -> CURLcode {
+      if !isReceivingPaused && !isSendingPaused { return CURLE_OK }
       (isReceivingPaused, isSendingPaused) = (false, false)
       lastActivity = MonotonicTime.now
-      unsafe curl_easy_pause(handle, CURLPAUSE_CONT)
+      return unsafe curl_easy_pause(handle, CURLPAUSE_CONT)
     }
 
     // MARK: Setting up
@@ -81,15 +91,12 @@
       switch request.body {
       case .none where request.method == "HEAD": set(CURLOPT_NOBODY, 1)
       // These have a length, even if it is 0 (RFC 9110, section 8.6).
-      case .none where !["POST", "PUT", "PATCH"].contains(request.method):
-        set(CURLOPT_HTTPGET, 1)
-        set(CURLOPT_CUSTOMREQUEST, request.method)
+      case .none where !["POST", "PUT", "PATCH"].contains(request.method): break
       default:
         set(CURLOPT_UPLOAD, 1)
         unsafe composite_curl_set_size(
           handle, CURLOPT_INFILESIZE_LARGE, curl_off_t(request.body.byteCount ?? -1))
       }
-      set(CURLOPT_BUFFERSIZE, CurlSettings.bufferSize(for: request))
       if request.needsNewConnection || isOnly { set(CURLOPT_FRESH_CONNECT, 1) }
       if isOnly { set(CURLOPT_FORBID_REUSE, 1) }
       for field in request.headers.fields {
@@ -105,7 +112,7 @@
       let context = unsafe Unmanaged.passUnretained(self).toOpaque()
       for option in [
         CURLOPT_PRIVATE, CURLOPT_HEADERDATA, CURLOPT_WRITEDATA, CURLOPT_READDATA,
-        CURLOPT_PREREQDATA, CURLOPT_RESOLVER_START_DATA, CURLOPT_SOCKOPTDATA,
+        CURLOPT_PREREQDATA, CURLOPT_SOCKOPTDATA,
       ] {
         unsafe composite_curl_set_pointer(handle, option, context)
       }
@@ -129,16 +136,12 @@
       unsafe composite_curl_set_start(handle) { context, _, _, _, port in
         unsafe CurlTransfer.of(context: context)?.start(from: port) ?? CURL_PREREQFUNC_ABORT
       }
-      unsafe composite_curl_set_begin(
-        handle,
-        { _, _, context in
-          unsafe CurlTransfer.of(context: context)?.begin()
-          return 0
-        },
-        { context, socket, _ in
-          unsafe CurlTransfer.of(context: context)?.begin(on: socket)
-          return CURL_SOCKOPT_OK
-        })
+      unsafe composite_curl_set_connect(handle) { context, socket, _ in
+        // A child process would keep the connection open.
+        _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
+        unsafe CurlTransfer.of(context: context)?.newSocket = socket
+        return CURL_SOCKOPT_OK
+      }
     }
 
     private func set(_ option: CURLoption, _ value: Int) {
@@ -151,13 +154,7 @@
 
     // MARK: Callbacks of libcurl
 
-    /// A connection is being made.
-    ///
-    /// - Parameter socket: Its socket; nil if it has none yet, or has begun.
-    private func begin(on socket: curl_socket_t? = nil) {
-      lastActivity = MonotonicTime.now
-      newSocket = socket ?? newSocket
-    }
+    private func begin() { lastActivity = MonotonicTime.now }
 
     /// There is a connection, and the request is sent next.
     ///
@@ -177,7 +174,7 @@
     /// Whether the request would be sent on an idle connection without TLS on which bytes have
     /// arrived. Nothing was requested there, so they would be taken for the response.
     private func hasUnreadBytes(_ port: Int32) -> Bool {
-      if exchange.request.url.scheme?.lowercased() != "http" { return false }
+      if !checksIdleConnections { return false }
       if let newSocket {
         news.sockets[port] = newSocket
         return false
@@ -191,6 +188,7 @@
         exchange.receive(
           HTTPResponseHead(url: exchange.request.url, status: status, headers: headers))
         news.add(exchange)
+        if isSendingPaused { news.add(answered: self) }
       }
       failure = failure ?? parser.error
       return failure == nil ? line.count : -1
@@ -200,6 +198,7 @@
       begin()
       if unsafe exchange.receive(bytes) {
         news.add(exchange, receiving: bytes.count)
+        if isSendingPaused { news.add(answered: self) }
         return bytes.count
       }
       news.add(exchange)
@@ -238,6 +237,11 @@
       let wasIdle =
         startCount > 1 && !parser.isComplete || result == CURLE_SEND_FAIL_REWIND
       let text = unsafe String(cString: message)
+      // The message has the URL of the proxy, with its password.
+      if text.hasPrefix("Unsupported proxy") {
+        return HTTPTransportError(
+          .badRequest("the URL of the proxy is not valid"), wasSent: false)
+      }
       return HTTPTransportError(
         wasIdle ? .connectionLost : HTTPTransferError.Reason(self, result, text),
         wasIdle || text.isEmpty ? unsafe String(cString: curl_easy_strerror(result)) : text,

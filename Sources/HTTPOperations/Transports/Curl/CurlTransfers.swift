@@ -1,12 +1,19 @@
 #if !canImport(Darwin)
   internal import CCurl
+  internal import CompositeOperations
+  internal import Foundation
   internal import SystemSupport
 
-  /// The running transfers of a transport. Only its thread uses them.
+  /// The transfers of a transport. Only its thread uses them.
+  ///
+  /// It limits the running transfers of each host itself: of those that libcurl lets wait, some of
+  /// one host may never begin because others of another host wait.
   final class CurlTransfers {
     private let multi: CurlMulti
     private let settings: CurlSettings
+    private let limit: Int
     private var transfers: [ObjectIdentifier: CurlTransfer] = [:]
+    private var hosts: [String: Host] = [:]
     private let news = CurlNews()
     /// The time at which the deadlines are checked next, in nanoseconds. Deadlines move only to
     /// later times, so no check is missed.
@@ -15,27 +22,70 @@
     init(on multi: CurlMulti, _ configuration: HTTPConfiguration) {
       self.multi = multi
       settings = CurlSettings(configuration)
+      limit = configuration.connectionsPerHost
+    }
+
+    private struct Host {
+      var runningCount = 0
+      /// Some of them may have ended.
+      var waiting = FIFOQueue<HTTPExchange>()
     }
 
     func start(_ exchange: HTTPExchange) {
+      let host = exchange.request.host
+      if hosts[host, default: Host()].runningCount < limit {
+        begin(exchange)
+      } else {
+        hosts[host]?.waiting.append(exchange)
+      }
+    }
+
+    private func begin(_ exchange: HTTPExchange) {
+      hosts[exchange.request.host, default: Host()].runningCount += 1
       let transfer = CurlTransfer(exchange, settings, news)
       transfers[ObjectIdentifier(exchange)] = transfer
-      unsafe curl_multi_add_handle(multi.handle, transfer.handle)
-      nextCheck = min(nextCheck, MonotonicTime.now + transfer.timeout)
+      let code = unsafe curl_multi_add_handle(multi.handle, transfer.handle)
+      if code != CURLM_OK { return end(transfer, CURLE_OUT_OF_MEMORY) }
+      nextCheck = min(nextCheck, transfer.deadline)
+    }
+
+    /// Begins the next transfer of a host in place of one that has ended.
+    private func beginNext(of host: String) {
+      hosts[host]?.runningCount -= 1
+      while let next = hosts[host]?.waiting.popFirst() {
+        if !next.hasEnded { return begin(next) }
+      }
+      if hosts[host]?.runningCount == 0 { hosts[host] = nil }
     }
 
     func update(_ exchange: HTTPExchange) {
-      guard let transfer = transfers[ObjectIdentifier(exchange)] else { return }
+      guard let transfer = transfers[ObjectIdentifier(exchange)] else {
+        // It waits, or has ended.
+        if exchange.isCancelled, !exchange.hasEnded {
+          exchange.end(HTTPTransportError(.other(code: 0), wasSent: false))
+          news.add(exchange)
+        }
+        return
+      }
       if exchange.isCancelled {
         end(transfer, CURLE_ABORTED_BY_CALLBACK)
       } else {
-        transfer.resume()
+        resume(transfer)
       }
+    }
+
+    private func resume(_ transfer: CurlTransfer) {
+      let code = transfer.resume()
+      if code != CURLE_OK { end(transfer, code) }
     }
 
     /// Sends and receives what is possible without waiting.
     func perform() {
       multi.perform()
+      for transfer in news.takenAnswers() {
+        resume(transfer)
+        nextCheck = min(nextCheck, MonotonicTime.now + CurlTransfer.answerInterval)
+      }
       var result = CURLE_OK
       while let handle = unsafe composite_curl_next_end(multi.handle, &result) {
         if let transfer = unsafe CurlTransfer.of(handle) { end(transfer, result) }
@@ -54,6 +104,7 @@
       transfers[ObjectIdentifier(transfer.exchange)] = nil
       unsafe curl_multi_remove_handle(multi.handle, transfer.handle)
       transfer.end(result)
+      beginNext(of: transfer.exchange.request.host)
     }
 
     private func checkDeadlines() {
@@ -61,12 +112,13 @@
       let now = MonotonicTime.now
       nextCheck = .max
       for transfer in transfers.values {
-        // A waiting transfer may begin at any time.
-        let deadline = transfer.deadline ?? now + transfer.timeout
-        if deadline <= now {
-          end(transfer, CURLE_OPERATION_TIMEDOUT)
+        if transfer.deadline > now {
+          nextCheck = min(nextCheck, transfer.deadline)
+        } else if transfer.isAnswered {
+          resume(transfer)
+          nextCheck = min(nextCheck, now + CurlTransfer.answerInterval)
         } else {
-          nextCheck = min(nextCheck, deadline)
+          end(transfer, CURLE_OPERATION_TIMEDOUT)
         }
       }
     }
@@ -91,6 +143,8 @@
 
     /// The sockets by the ports of the client. Some of them may be closed.
     var sockets: [Int32: curl_socket_t] = [:]
+    /// The transfers that have received a response while they wait for the user's bytes.
+    private var answered: [CurlTransfer] = []
     private var exchanges: [HTTPExchange] = []
     private var byteCount = 0
     private var roundCount = 0
@@ -118,9 +172,22 @@
       if exchanges.last !== exchange { exchanges.append(exchange) }
     }
 
+    func add(answered transfer: CurlTransfer) {
+      if answered.last !== transfer { answered.append(transfer) }
+    }
+
+    func takenAnswers() -> [CurlTransfer] { exchange(&answered, with: []) }
+
     func taken() -> [HTTPExchange] {
       (byteCount, roundCount, isUrgent) = (0, 0, false)
       return exchange(&exchanges, with: [])
+    }
+  }
+
+  extension HTTPTransportRequest {
+    /// What identifies the host, for the limit of its connections.
+    fileprivate var host: String {
+      "\(url.scheme ?? "")://\(url.host ?? ""):\(url.port ?? 0)".lowercased()
     }
   }
 #endif

@@ -9,11 +9,31 @@ final class SpooledBody: Sendable {
 
   let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).body")
   private let byteCount = Lock(0)
+  /// How many updates have not been performed. One thread performs all of them.
+  private let updateCount = Lock(0)
 
   deinit { try? FileManager.default.removeItem(at: file) }
 
   /// Writes the next bytes of an exchange, on a thread that may block.
+  ///
+  /// - Returns: What ended the body; it is returned once.
   func write(from exchange: HTTPExchange) -> End {
+    var isOther = updateCount.withLock { count in
+      count += 1
+      return count > 1
+    }
+    while !isOther {
+      let end = writeNext(from: exchange)
+      if end != .incomplete { return end }
+      isOther = updateCount.withLock { count in
+        count -= 1
+        return count == 0
+      }
+    }
+    return .incomplete
+  }
+
+  private func writeNext(from exchange: HTTPExchange) -> End {
     if exchange.isCancelled { return .failed }
     do {
       let file = try FileDescriptor.open(file.path, .writeOnly, [.create])

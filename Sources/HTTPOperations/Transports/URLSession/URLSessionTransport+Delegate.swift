@@ -40,7 +40,7 @@ extension URLSessionTransport {
       let entry = entries.withLock { entries -> Entry? in
         guard var entry = entries[task.taskIdentifier] else { return nil }
         change(&entry)
-        // Nobody takes the bytes of a cancelled exchange.
+        // The bytes of a cancelled exchange are not taken.
         if entry.exchange.isCancelled { entry.pending = Data() }
         if !entry.pending.isEmpty,
           unsafe entry.pending.withUnsafeBytes({ unsafe entry.exchange.receive($0) })
