@@ -54,6 +54,7 @@ extension HTTPStatusError: CustomStringConvertible {
       return "The server asks to wait \(delay.components.seconds) s before another request."
     }
     return switch status {
+    case 304: "Use the earlier response, or remove the condition from the request."
     case 300...399: "Request the URL in the Location header."
     case 401: "Send credentials that the server accepts, usually in the Authorization header."
     case 403: "The server does not allow this request: use other credentials."

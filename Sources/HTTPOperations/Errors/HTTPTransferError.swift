@@ -96,7 +96,8 @@ extension HTTPTransferError: CustomStringConvertible {
     case .connectionLost, .incompleteBody, .other: "Try again."
     case .certificateRefused:
       "Use a certificate from an authority that this machine trusts, or trust that authority."
-    case .notSecure: "Check that the server uses TLS on this port."
+    case .notSecure:
+      "Check that the server uses TLS on this port, and whether it requires a client certificate."
     case .badAnswer: "Check the scheme and the port."
     case .undecodableBody:
       "Report this to the operator of the server, or request it uncompressed: set the header "

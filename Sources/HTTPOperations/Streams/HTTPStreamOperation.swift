@@ -91,6 +91,11 @@ public struct HTTPStreamOperation<Success: Sendable>: ComposableOperation {
 public struct HTTPStream: AsyncSequence {
   /// The head of the response.
   public let head: HTTPResponseHead
+  /// The status code of the response.
+  public var status: Int { head.status }
+  /// The headers of the response.
+  public var headers: HTTPHeaders { head.headers }
+
   let reader: HTTPBodyReader
   /// The maximum size of an event or a line in bytes.
   let limit: Int

@@ -14,6 +14,7 @@ struct HTTPRoute {
   /// The summary of the next request, for errors.
   private(set) var summary: HTTPRequestSummary
   private let original: HTTPRequestSummary
+  private let added: HTTPHeaders
   /// The maximum number of redirects; nil if they are not followed.
   private let limit: Int?
   private var addresses: [String] = []
@@ -30,6 +31,7 @@ struct HTTPRoute {
     self.body = body
     self.summary = summary
     original = summary
+    added = headers
     switch redirects {
     case .followed(let limit): self.limit = limit
     case .notFollowed: limit = nil
@@ -112,11 +114,14 @@ extension HTTPRoute {
     var headers = HTTPHeaders()
     // In a fixed order.
     let fields = (request.allHTTPHeaderFields ?? [:]).sorted { $0.key < $1.key }
-    for (name, value) in fields where !Self.unusedHeaders.contains(name.lowercased()) {
+    // A `URLRequest` drops values with line breaks, so those of the session are checked, too.
+    for (name, value) in fields + added.fields.map({ ($0.name, $0.value) }) {
       guard Self.isToken(name), !value.utf8.contains(where: { [0, 0x0A, 0x0D].contains($0) })
       else {
         throw badRequest("its header \(name.debugDescription) has characters that are not allowed")
       }
+    }
+    for (name, value) in fields where !Self.unusedHeaders.contains(name.lowercased()) {
       headers.append(name, value)
     }
     // A part of a compressed body cannot be decompressed.

@@ -86,6 +86,25 @@ import Testing
     #expect([.lost, .timedOut, .text("hel")].contains(end))
   }
 
+  // With a buffer that is smaller than a frame, libcurl 7.88 does not notice the end.
+  @Test(.timeLimit(.minutes(10)), arguments: [4_095, 4_097, 8_108, 10_000, 16_384])
+  func `frames of HTTP/2 of any size arrive in full`(size: Int) async throws {
+    let text = String(repeating: "a", count: size)
+    let server = try LoopbackServer { request, connection in
+      let connection = HTTP2Connection(request, connection)
+      connection.begin()
+      while let stream = connection.nextRequest() {
+        connection.send(.headers(stream, HPACK.ok), .data(stream, text))
+        connection.send(.data(stream, text, ends: true))
+      }
+    }
+    let session = Self.session(timeout: .seconds(300))
+    for _ in 0..<3 {
+      let response = try await HTTPDataOperation(server.url(), session: session).run().get()
+      #expect(response.body == Data((text + text).utf8))
+    }
+  }
+
   @Test func `many requests of HTTP/2 at the same time get whole bodies`() async throws {
     let server = try LoopbackServer { request, connection in
       let connection = HTTP2Connection(request, connection)

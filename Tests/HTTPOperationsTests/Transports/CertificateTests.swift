@@ -42,7 +42,8 @@ struct CertificateTests {
     var configuration = HTTPConfiguration()
     configuration.certificates.authorities = server.certificate
     let refused = HTTPDataOperation(server.url, session: HTTPSession(configuration))
-    #expect(await refused.run().error is HTTPTransferError)
+    let error = try #require(await refused.run().error as? HTTPTransferError)
+    #expect(!error.isRetryable && "\(error)".contains("client certificate"), "\(error)")
     configuration.certificates.client = server.certificate
     configuration.certificates.key = server.key
     let accepted = HTTPDataOperation(server.url, session: HTTPSession(configuration))

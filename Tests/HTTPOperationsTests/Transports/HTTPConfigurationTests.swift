@@ -45,6 +45,26 @@ import Testing
     for sent in server.requests { #expect(sent["X-C"] == nil) }
   }
 
+  @Test(arguments: ["a\r\nY: b", "a\n", "a\0b"])
+  func `a header of a session with a line break is an error`(value: String) async throws {
+    let server = try LoopbackServer(.init())
+    var configuration = HTTPConfiguration()
+    configuration.headers = ["Authorization": value]
+    let fetch = HTTPDataOperation(server.url(), session: HTTPSession(configuration))
+    let error = try #require(await fetch.run().error as? HTTPTransferError)
+    #expect("\(error)".contains("its header \"Authorization\" has characters"), "\(error)")
+    #expect(server.requests.isEmpty)
+  }
+
+  @Test func `a header line that is too long is an error that says so`() async throws {
+    let line = "X-Long: \(String(repeating: "a", count: 150_000))"
+    let server = try LoopbackServer(.init("answer", headers: [line]))
+    let error = try #require(
+      await HTTPDataOperation(server.url()).run().error as? HTTPTransferError)
+    #expect(error.reason == .badAnswer)
+    #expect("\(error)".contains("a line of its headers is larger than 100 KB"), "\(error)")
+  }
+
   @Test(arguments: ["POST", "PUT", "PATCH", "DELETE", "GET"])
   func `a request without a body has a length only if its method expects one`(
     method: String
@@ -70,16 +90,19 @@ import Testing
     #expect(proxy.requests.map(\.path) == ["http://nohost.invalid/a"])
   }
 
-  @Test func `a proxy that refuses to connect is an error`() async throws {
-    let proxy = try LoopbackServer(.init(403, "no"))
+  @Test(arguments: [403, 407, 503])
+  func `a proxy that refuses to connect is an error`(status: Int) async throws {
+    let proxy = try LoopbackServer(.init(status, "no"))
     var configuration = HTTPConfiguration()
     configuration.proxy = .url(proxy.url())
     let session = HTTPSession(configuration)
     let url = try #require(URL(string: "https://nohost.invalid/a"))
     let error = try #require(
       await HTTPDataOperation(url, session: session).run().error as? HTTPTransferError)
-    #expect(error.reason == .cannotConnect, "\(error)")
-    #expect(!error.wasSent)
+    let isTemporary = status == 503
+    let problem = "the proxy refused to connect, with status \(status)"
+    #expect(error.reason == (isTemporary ? .cannotConnect : .badRequest(problem)), "\(error)")
+    #expect(!error.wasSent && error.isRetryable == isTemporary)
     #expect(proxy.requests.map(\.method) == ["CONNECT"])
   }
 

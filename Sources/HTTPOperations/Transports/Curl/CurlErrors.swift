@@ -6,14 +6,20 @@
     /// - Parameter text: The message of libcurl, which has details that the code has not.
     init(_ transfer: CurlTransfer, _ result: CURLcode, _ text: String) {
       switch result {
-      case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: self = .hostNotFound
+      case CURLE_COULDNT_RESOLVE_HOST: self = .hostNotFound
+      case CURLE_COULDNT_RESOLVE_PROXY: self = .cannotConnect
       case CURLE_COULDNT_CONNECT:
         let code = Int32(truncatingIfNeeded: transfer.number(CURLINFO_OS_ERRNO))
         self = [ENETUNREACH, ENETDOWN].contains(code) ? .offline : .cannotConnect
       case CURLE_OPERATION_TIMEDOUT: self = .timedOut
-      // The proxy refused to connect to the server.
-      case CURLE_RECV_ERROR where transfer.number(CURLINFO_HTTP_CONNECTCODE) >= 300:
+      case CURLE_RECV_ERROR where (300..<500).contains(transfer.number(CURLINFO_HTTP_CONNECTCODE)):
+        let status = transfer.number(CURLINFO_HTTP_CONNECTCODE)
+        self = .badRequest("the proxy refused to connect, with status \(status)")
+      case CURLE_RECV_ERROR where transfer.number(CURLINFO_HTTP_CONNECTCODE) >= 500:
         self = .cannotConnect
+      // With TLS 1.3, the server refuses the client after the handshake.
+      case CURLE_RECV_ERROR where text.contains("alert") && text.contains("certificate"):
+        self = .notSecure
       case CURLE_RECV_ERROR
       where text.contains("chunk") || text.hasPrefix("Too large response headers"):
         self = .badAnswer

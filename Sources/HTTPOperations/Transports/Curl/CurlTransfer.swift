@@ -244,8 +244,16 @@
       }
       return HTTPTransportError(
         wasIdle ? .connectionLost : HTTPTransferError.Reason(self, result, text),
-        wasIdle || text.isEmpty ? unsafe String(cString: curl_easy_strerror(result)) : text,
+        wasIdle
+          ? "the server closed the kept connection before it responded" : self.text(result, text),
         wasSent: startCount > 0, wasIdle: wasIdle)
+    }
+
+    private func text(_ result: CURLcode, _ text: String) -> String {
+      if result == CURLE_OUT_OF_MEMORY, !parser.isComplete {
+        return "a line of its headers is larger than 100 KB"
+      }
+      return text.isEmpty ? unsafe String(cString: curl_easy_strerror(result)) : text
     }
 
     /// Whether the request was to be sent.
