@@ -92,6 +92,29 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
+  func `a server that stops after it had to wait is a timeout`() async throws {
+    let never = DispatchSemaphore(value: 0)
+    let server = try LoopbackServer { _, connection in
+      connection.send(.init(length: 1 << 30))
+      // More than is kept for a slow function.
+      connection.send([UInt8](repeating: 97, count: 8 << 20))
+      connection.waitForClose()
+    }
+    var request = URLRequest(url: server.url())
+    request.timeoutInterval = 1
+    let outcome = await HTTPStreamOperation(request) { response in
+      var count = 0
+      for try await bytes in response {
+        // Longer than the timeout, so the deadline is checked meanwhile.
+        if count == 0 { await onThread { _ = never.wait(timeout: .now() + 3) } }
+        count += bytes.count
+      }
+      return count
+    }.run()
+    #expect((outcome.error as? HTTPTransferError)?.reason == .timedOut, "\(outcome)")
+  }
+
+  @Test(.timeLimit(.minutes(10)))
   func `a cancellation ends the sequence and closes the connection`() async throws {
     let server = try LoopbackServer { _, connection in
       connection.send(.init("begun", length: 1_000))

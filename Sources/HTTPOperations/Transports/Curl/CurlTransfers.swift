@@ -15,8 +15,8 @@
     private var transfers: [ObjectIdentifier: CurlTransfer] = [:]
     private var hosts: [String: Host] = [:]
     private let news = CurlNews()
-    /// The time at which the deadlines are checked next, in nanoseconds. Deadlines move only to
-    /// later times, so no check is missed.
+    /// The time at which the deadlines are checked next, in nanoseconds. The deadline of a transfer
+    /// that is not resumed moves only to later times, so no check is missed.
     private var nextCheck = Int64.max
 
     init(on multi: CurlMulti, _ configuration: HTTPConfiguration) {
@@ -76,7 +76,9 @@
 
     private func resume(_ transfer: CurlTransfer) {
       let code = transfer.resume()
-      if code != CURLE_OK { end(transfer, code) }
+      if code != CURLE_OK { return end(transfer, code) }
+      // A paused transfer has no deadline.
+      nextCheck = min(nextCheck, transfer.deadline)
     }
 
     /// Sends and receives what is possible without waiting.
@@ -101,7 +103,8 @@
     func notify() { for exchange in news.taken() { exchange.notify() } }
 
     private func end(_ transfer: CurlTransfer, _ result: CURLcode) {
-      transfers[ObjectIdentifier(transfer.exchange)] = nil
+      // It may have ended in the same round.
+      if transfers.removeValue(forKey: ObjectIdentifier(transfer.exchange)) == nil { return }
       unsafe curl_multi_remove_handle(multi.handle, transfer.handle)
       transfer.end(result)
       beginNext(of: transfer.exchange.request.host)
