@@ -59,7 +59,7 @@ public final class FakeHTTPServer: Sendable {
 
     private init(kind: Kind) { self.kind = kind }
 
-    /// No response: the request ends in an ``HTTPTransferError``.
+    /// No response: the request ends in an `HTTPTransferError`.
     ///
     /// - Parameters:
     ///   - reason: The reason of the error.
