@@ -33,6 +33,20 @@ import Testing
     #expect(server.requests.map { "\($0.method) \($0.path)" } == ["GET /first", "POST /order"])
   }
 
+  // Nothing has to be read again, so libcurl itself could send it again.
+  @Test func `N2: a POST without a body on an idle connection that is closed is sent once`()
+    async throws
+  {
+    let server = try Self.serverThatClosesIdleConnections()
+    let session = HTTPSession()
+    _ = try await HTTPDataOperation(server.url("/first"), session: session).run().get()
+    var request = URLRequest(url: server.url("/order"))
+    request.httpMethod = "POST"
+    let outcome = await HTTPDataOperation(request, session: session).run()
+    #expect(HostileEnd(failureOf: outcome) == .transfer(.connectionLost, isRetryable: false))
+    #expect(server.requests.map { "\($0.method) \($0.path)" } == ["GET /first", "POST /order"])
+  }
+
   @Test func `N2: an upload by POST on an idle connection that is closed is sent once`()
     async throws
   {
