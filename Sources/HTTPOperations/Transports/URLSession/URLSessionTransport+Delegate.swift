@@ -36,7 +36,7 @@ extension URLSessionTransport {
 
     /// Changes an entry, and delivers what there is room for. On the queue of the session.
     private func deliver(_ task: URLSessionTask, _ change: (inout Entry) -> Void) {
-      var wasSuspended = false  // Read on Apple platforms alone: on Linux, such a task never ends.
+      var wasSuspended = false
       let entry = entries.withLock { entries -> Entry? in
         guard var entry = entries[task.taskIdentifier] else { return nil }
         change(&entry)
@@ -56,6 +56,7 @@ extension URLSessionTransport {
       guard let entry else { return }
       if let end = entry.end, entry.pending.isEmpty { entry.exchange.end(end.failure) }
       entry.exchange.notify()
+      // On Linux, a task that was suspended sometimes does not continue.
       #if canImport(Darwin)
         if entry.isSuspended == wasSuspended { return }
         if entry.isSuspended { task.suspend() } else { task.resume() }
