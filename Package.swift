@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+import Foundation
 import PackageDescription
 
 let strict: [SwiftSetting] = [
@@ -168,3 +169,29 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// PostgresOperations needs libpq; without its header, the rest of the package builds without it. The
+// package manager remembers this answer: after an installation of libpq, `swift package purge-cache`
+// asks again.
+let headersOfPostgres = ["", "postgresql/", "pgsql/"].flatMap { folder in
+  ["/usr/include", "/usr/local/include", "/opt/homebrew/opt/libpq/include"].map {
+    "\($0)/\(folder)libpq-fe.h"
+  }
+}
+if headersOfPostgres.contains(where: FileManager.default.fileExists) {
+  package.products.append(
+    .library(name: "PostgresOperations", targets: ["PostgresOperations"]))
+  package.targets += [
+    .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+    .target(
+      name: "PostgresOperations",
+      dependencies: ["CompositeOperations", "CPostgres", "DurableOperations", "SystemSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "PostgresOperationsTests",
+      dependencies: [
+        "CompositeOperations", "CompositeOperationsTestKit", "DurableOperations",
+        "PostgresOperations", "SystemSupport", "TestSupport",
+      ], swiftSettings: strict),
+  ]
+}
