@@ -121,9 +121,15 @@ struct CrashingBackend: RunBackend {
     }
   }
 
-  func nextWake(of flows: [String]) async throws -> Int64? {
-    try await read { try await base.nextWake(of: flows) }
+  func longestPause(of flows: [String], emptyClaims: Int) async throws -> Duration {
+    try await read { try await base.longestPause(of: flows, emptyClaims: emptyClaims) }
   }
+
+  var pauseBetweenClaims: Duration { base.pauseBetweenClaims }
+  var leavesChildrenToWorkers: Bool { base.leavesChildrenToWorkers }
+  var mostChildren: Int? { base.mostChildren }
+
+  func ownerHasEnded(of run: StoredRun) -> Bool { base.ownerHasEnded(of: run) }
 
   func append(
     _ step: StoredStep, dropping dropped: Range<Int>, hasKeys: Bool, by claim: ClaimToken
@@ -186,6 +192,10 @@ struct CrashingBackend: RunBackend {
 
   func forget(endedBefore time: Int64) async throws -> Int {
     try await write { try await base.forget(endedBefore: time) }
+  }
+
+  func tidy(endedBefore time: Int64) async throws -> Int {
+    try await write { try await base.tidy(endedBefore: time) }
   }
 
   func forget(_ id: RunID) async throws { try await write { try await base.forget(id) } }

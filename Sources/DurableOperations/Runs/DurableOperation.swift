@@ -116,10 +116,24 @@ where Flow.Output: Codable {
 extension ChildFlow: DurableWait {}
 
 extension RunJournal {
-  /// Runs a child in this process, or waits until another process has run it.
+  /// Waits until a child has ended, or runs it.
   ///
   /// - Returns: The child, which has ended.
   fileprivate func ended(
+    _ child: RunID, as flow: FlowRegistration, in context: OperationContext
+  ) async throws -> StoredRun {
+    guard session.backend.leavesChildrenToWorkers else {
+      return try await endedHere(child, as: flow, in: context)
+    }
+    // A worker of the flow will run it, this one or another. Otherwise there may be none.
+    if session.place?.flows.contains(flow.name) == true {
+      return try await endedElsewhere(child, in: context)
+    }
+    return try await withoutParking.endedHere(child, as: flow, in: context)
+  }
+
+  /// Runs a child in this process, or waits until another process has run it.
+  private func endedHere(
     _ child: RunID, as flow: FlowRegistration, in context: OperationContext
   ) async throws -> StoredRun {
     let backend = session.backend
@@ -128,37 +142,71 @@ extension RunJournal {
       switch try await backend.claim(child) {
       case .claimed(let claim):
         // In the place of its parent, which only waits.
-        let execution = RunExecution(claim: claim, flow: flow, backend: backend, slot: nil)
+        let execution = RunExecution(claim: claim, flow: flow, backend: backend, place: nil)
         do {
           _ = try await execution.perform(in: context.journaling(in: nil))
         } catch is RunTakenError {
           // Another process runs it now.
         }
-      case .over(let run):
-        if run.state != .stuck { return run }
-        throw step.markStuck(because: "its child \(child) is stuck: \(run.reason ?? "no reason")")
+      case .over(let run): return try ended(run)
       case .missing: throw RunStoreError.noSuchRun(child)
-      case .taken: try await waitForChange(of: child, until: nil, in: context)
-      case .parked(let wake): try await waitForChange(of: child, until: wake, in: context)
+      case .taken: try await waitForClaim(of: child, until: nil, in: context)
+      case .parked(let wake): try await waitForClaim(of: child, until: wake, in: context)
       }
     }
   }
 
   /// Waits until a child can be claimed or has ended, or until a time.
-  private func waitForChange(
+  private func waitForClaim(
     of child: RunID, until wake: Int64?, in context: OperationContext
   ) async throws {
-    let backend = session.backend
-    _ = try await wait(for: ChildEvent.name(of: child), of: [child], until: wake, in: context) {
-      () -> Bool? in
-      guard let run = try await backend.run(child) else { return true }
+    _ = try await wait(for: child, until: wake, in: context) { run in
       switch run.state {
       case .ready, .stuck, .result, .error, .cancelled: return true
-      case .running: return nil
-      case .parked:
-        guard let wake = run.wake, wake <= session.now else { return nil }
-        return true
+      case .running: return false
+      case .parked: return run.wake.map { $0 <= session.now } ?? false
       }
+    }
+  }
+
+  /// How long a run is parked at most until a child has ended. It then looks again, because another
+  /// program may have ended the child without a sign for its parent.
+  private static let longestWait: Int64 = 3_600_000
+
+  /// Waits until another process has run a child.
+  private func endedElsewhere(
+    _ child: RunID, in context: OperationContext
+  ) async throws -> StoredRun {
+    while true {
+      try Task.checkCancellation()
+      let wake = session.now + Self.longestWait
+      let run = try await wait(for: child, until: wake, in: context) { run in
+        run.state.hasEnded || run.state == .stuck
+      }
+      if let run { return try ended(run) }
+    }
+  }
+
+  /// - Throws: An error that makes the step stuck, if the child is stuck.
+  private func ended(_ child: StoredRun) throws -> StoredRun {
+    if child.state != .stuck { return child }
+    throw step.markStuck(
+      because: "its child \(child.id) is stuck: \(child.reason ?? "no reason")")
+  }
+
+  /// Waits until a child fulfils a condition, or until a time.
+  ///
+  /// - Returns: Nil if the time is over.
+  private func wait(
+    for child: RunID, until wake: Int64?, in context: OperationContext,
+    _ isFulfilled: (StoredRun) -> Bool
+  ) async throws -> StoredRun? {
+    let backend = session.backend
+    return try await wait(
+      for: ChildEvent.name(of: child), changing: [.run(child)], until: wake, in: context
+    ) { () -> StoredRun? in
+      guard let run = try await backend.run(child) else { throw RunStoreError.noSuchRun(child) }
+      return isFulfilled(run) ? run : nil
     }
   }
 }

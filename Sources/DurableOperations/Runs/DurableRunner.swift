@@ -12,6 +12,7 @@ enum RunStop: Sendable {
 struct DurableRunner<Flow: DurableSequence> {
   private let session: RunSession
   private let run: StoredRun
+  private let isFirst: Bool
   private let context: OperationContext
   private var steps: FinishedSteps
   /// The encoded sequence after the last finished step.
@@ -26,6 +27,7 @@ struct DurableRunner<Flow: DurableSequence> {
     self.session = session
     self.context = context
     run = claim.run
+    isFirst = claim.isFirst
     steps = FinishedSteps(keeping: .none)
     sequence = run.sequence
     position = run.stepCount
@@ -89,7 +91,7 @@ struct DurableRunner<Flow: DurableSequence> {
   /// The steps that the sequence may see, and at least the last one; and the keys of the next step.
   private func storedParts(_ history: StepHistory) async throws -> StoredParts {
     // A first claim finds nothing.
-    if run.fence == 1 { return StoredParts(steps: [], keys: []) }
+    if isFirst { return StoredParts(steps: [], keys: []) }
     let count = history == .all ? nil : max(history.limit, 1)
     return try await session.backend.parts(of: session.run, last: count)
   }

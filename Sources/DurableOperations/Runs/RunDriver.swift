@@ -46,7 +46,7 @@ package struct RunDriver: Sendable {
   package func attempt(in context: OperationContext) async throws -> RunProgress {
     switch try await backend.claim(id) {
     case .claimed(let claim):
-      let execution = RunExecution(claim: claim, flow: flow, backend: backend, slot: nil)
+      let execution = RunExecution(claim: claim, flow: flow, backend: backend, place: nil)
       do { _ = try await execution.perform(in: context) } catch is RunTakenError {}
       return .ran
     case .over(let run):

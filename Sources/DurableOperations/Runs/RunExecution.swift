@@ -19,7 +19,8 @@ struct RunExecution: Sendable {
   let claim: RunClaim
   let flow: FlowRegistration
   let backend: any RunBackend
-  let slot: WorkerSlots.Slot?
+  /// Nil if no worker runs it.
+  let place: WorkerPlace?
 
   /// Runs the run until it ends, has to wait, or the task is cancelled.
   ///
@@ -39,7 +40,7 @@ struct RunExecution: Sendable {
     // The process that was asked to cancel the run may have ended before it did.
     if claim.run.cancelled != nil { return try await stopped() }
     let id = claim.token.run
-    let session = RunSession(claim.token, in: backend, slot: slot)
+    let session = RunSession(claim.token, in: backend, place: place)
     backend.changes.began(id) { session.stop.open() }
     defer { backend.changes.ended(id) }
     do {

@@ -5,7 +5,7 @@ extension RunStore {
   /// - Returns: Nil if there is no such run.
   /// - Throws: A ``RunStoreError``.
   package func summary(of id: RunID) async throws -> RunSummary? {
-    try await backend.run(id).map { RunSummary($0, in: backend.file) }
+    try await backend.run(id).map { RunSummary($0, ownerHasEnded: backend.ownerHasEnded(of: $0)) }
   }
 
   /// Sends an event whose payload is encoded already, for an ``AwaitedEvent``.

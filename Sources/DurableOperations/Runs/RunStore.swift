@@ -82,7 +82,7 @@ public struct RunStore: Sendable {
     guard let run = try await backend.run(id) else { return nil }
     let parts = try await backend.parts(of: id, last: nil)
     return RunDetails(
-      summary: RunSummary(run, in: backend.file),
+      summary: RunSummary(run, ownerHasEnded: backend.ownerHasEnded(of: run)),
       steps: (parts.steps + parts.keys).map { RunDetails.Step($0) },
       outcome: run.outcome, sequence: run.sequence)
   }
@@ -104,7 +104,7 @@ public struct RunStore: Sendable {
       RunSelection(
         flow: flow, states: order, limit: limit,
         after: previous.map { (Int64(milliseconds: $0.began), $0.id) })
-    ).map { RunSummary($0, in: backend.file) }
+    ).map { RunSummary($0, ownerHasEnded: backend.ownerHasEnded(of: $0)) }
   }
 
   // MARK: Acting
@@ -190,17 +190,12 @@ public struct RunStore: Sendable {
 }
 
 extension RunSummary {
-  /// - Parameter file: The path of the journal; nil if it is in memory.
-  init(_ run: StoredRun, in file: String?) {
-    var ownerHasEnded = false
-    if let file, let owner = run.owner, run.state == .running {
-      ownerHasEnded = JournalOwner.hasEnded(Int64(owner), of: file)
-    }
+  init(_ run: StoredRun, ownerHasEnded: Bool) {
     self.init(
       id: run.id, flow: run.flow, state: run.state, step: run.stepCount, attempt: run.claims,
       wakes: run.state == .parked ? run.wake.map { Date(milliseconds: $0) } : nil,
       event: run.event, reason: run.reason, parent: run.parent, owner: run.owner,
-      ownerHasEnded: ownerHasEnded,
+      worker: run.worker, ownerHasEnded: ownerHasEnded,
       began: Date(milliseconds: run.began), updated: Date(milliseconds: run.updated),
       ended: run.ended.map { Date(milliseconds: $0) },
       cancelled: run.cancelled.map { Date(milliseconds: $0) })
@@ -212,7 +207,7 @@ extension RunDetails.Step {
     self.init(
       position: row.position, key: row.key, name: row.name, kind: row.kind, value: row.value,
       state: row.sequence, attempts: row.attempts, began: Date(milliseconds: row.began),
-      ended: Date(milliseconds: row.ended), fence: row.fence)
+      ended: Date(milliseconds: row.ended), fence: row.fence, worker: row.worker)
   }
 }
 

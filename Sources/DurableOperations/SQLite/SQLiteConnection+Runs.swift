@@ -81,34 +81,15 @@ extension SQLiteConnection {
   /// - Returns: Its parents that waited for it, the nearest first.
   func retry(_ id: RunID, from step: Int?, now: Int64) throws -> [RunID] {
     guard let run = try run(id) else { throw RunStoreError.noSuchRun(id) }
-    guard run.state != .running, run.state != .ready else {
-      throw RunStoreError(
-        .wrongState, "run \(id) is \(run.state.rawValue), so there is nothing to retry")
-    }
-    let last = try steps(of: id, last: 1).last
-    // A failed last step is repeated; a stuck run continues where it is.
-    let isLastFailed = run.state == .error && last?.kind == .error
-    let first = step ?? (isLastFailed ? last?.position ?? 0 : run.stepCount)
-    guard first >= 0, first <= run.stepCount else {
-      throw RunStoreError(
-        .noSuchStep,
-        "run \(id) has no step \(first): it has finished \(run.stepCount) steps, from 0")
-    }
+    let retry = try RunRetry(of: run, from: step, last: try steps(of: id, last: 1).last)
+    let first = retry.first
     if first > 0, try !keepsStep(first - 1, of: id) {
-      let oldest = (try oldestStep(of: id) ?? 0) + 1
-      throw RunStoreError(
-        .noSuchStep,
-        """
-        run \(id) cannot be retried from step \(first): its history keeps fewer steps; the oldest \
-        step to retry from is \(oldest)
-        """)
+      throw retry.error(oldest: try oldestStep(of: id))
     }
     let state = try sequence(of: id, before: first) ?? run.initial
-    // Of a stuck run nothing is lost, so it keeps the keys of the step in progress.
-    let keepsKeys = step == nil && run.state == .stuck
     try execute(
       "DELETE FROM step WHERE run = ?1 AND ((position >= ?2 AND key = '') OR (key <> '' AND NOT ?3))",
-      [.text(id.text), .integer(Int64(first)), .integer(keepsKeys ? 1 : 0)])
+      [.text(id.text), .integer(Int64(first)), .integer(retry.keepsKeys ? 1 : 0)])
     try execute(
       """
       UPDATE run SET state = 'ready', sequence = ?2, fence = fence + 1, owner = NULL, claims = 0,
@@ -146,10 +127,7 @@ extension SQLiteConnection {
   /// - Returns: The parents of the run that waited for it, the nearest first.
   func send(_ payload: String, as event: String, to id: RunID, now: Int64) throws -> [RunID] {
     guard let run = try run(id) else { throw RunStoreError.noSuchRun(id) }
-    if run.state.hasEnded {
-      throw RunStoreError(
-        .wrongState, "run \(id) has ended (\(run.state.rawValue)), so it receives no events")
-    }
+    if run.state.hasEnded { throw RunStoreError.hasEnded(run) }
     try execute(
       "INSERT INTO event (run, name, payload, sent) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING",
       [.text(id.text), .text(event), .text(payload), .integer(now)])
@@ -179,10 +157,6 @@ extension StoredRun {
 }
 
 extension RunStoreError {
-  static func noSuchRun(_ id: RunID) -> RunStoreError {
-    RunStoreError(.noSuchRun, "there is no run \(id) in this store")
-  }
-
   init(_ error: SQLiteError) {
     let reason: Reason =
       switch error.kind {

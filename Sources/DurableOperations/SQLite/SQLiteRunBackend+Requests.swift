@@ -52,17 +52,9 @@ extension SQLiteRunBackend {
   func forget(_ id: RunID) async throws {
     try await write { connection in
       guard let run = try connection.run(id) else { throw RunStoreError.noSuchRun(id) }
-      guard run.state.hasEnded else {
-        throw RunStoreError(
-          .wrongState,
-          "run \(id) has not ended (\(run.state.rawValue)); cancel it before you forget it")
-      }
+      guard run.state.hasEnded else { throw RunStoreError.hasNotEnded(run) }
       if let child = try connection.openChild(of: id) {
-        throw RunStoreError(
-          .wrongState,
-          """
-          run \(id) has a child flow that has not ended, \(child); cancel that before you forget this
-          """)
+        throw RunStoreError.hasOpenChild(id, child.text)
       }
       try connection.execute("DELETE FROM run WHERE id = ?1", [.text(id.text)])
     }

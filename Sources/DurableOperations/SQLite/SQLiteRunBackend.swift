@@ -206,7 +206,7 @@ final class SQLiteRunBackend: RunBackend {
     let owner = try await ownerNumber()
     return try await writeClaim(now) { connection in
       let runs = try connection.claim(flows: names, limit: limit, owner: owner, now: now)
-      return runs.map(RunClaim.init)
+      return runs.map { RunClaim($0, isFirst: $0.fence == 1) }
     }
   }
 
@@ -224,13 +224,23 @@ final class SQLiteRunBackend: RunBackend {
       guard let claimed = try connection.claim(id, owner: owner, now: now) else {
         return try connection.run(id).map { .over($0) } ?? .missing
       }
-      return .claimed(RunClaim(claimed))
+      return .claimed(RunClaim(claimed, isFirst: claimed.fence == 1))
     }
   }
 
-  func nextWake(of flows: [String]) async throws -> Int64? {
+  private static let longestPause = Duration.seconds(5)
+
+  func longestPause(of flows: [String], emptyClaims: Int) async throws -> Duration {
     let names = options.json(flows)
-    return try await read { try $0.nextWake(flows: names) }
+    guard let wake = try await read({ try $0.nextWake(flows: names) }) else {
+      return Self.longestPause
+    }
+    return min(Self.longestPause, .milliseconds(wake - now))
+  }
+
+  func ownerHasEnded(of run: StoredRun) -> Bool {
+    guard let file, let owner = run.owner, run.state == .running else { return false }
+    return JournalOwner.hasEnded(Int64(owner), of: file)
   }
 
   // The thread of a write keeps its body for a moment after the caller has continued. With a strong

@@ -41,7 +41,9 @@ public struct AwaitedEvent<Payload: Codable & Sendable>: ComposableOperation {
     let part = try journal.part(JournalKey(reserved: "event", event))
     let wake: Int64? = if let limit { try await part.wake(after: limit) } else { nil }
     let (backend, run) = (journal.session.backend, journal.session.run)
-    let payload = try await part.wait(for: event, of: [run], until: wake, in: context) {
+    let payload = try await part.wait(
+      for: event, changing: [.run(run), .event(run, event)], until: wake, in: context
+    ) {
       try await backend.event(event, of: run)
     }
     guard let payload else { throw timeout }

@@ -27,20 +27,21 @@ extension RunJournal {
   ///
   /// - Parameters:
   ///   - event: The event that makes the parked run ready.
-  ///   - runs: The runs whose changes may fulfil the condition.
+  ///   - topics: The changes that may fulfil the condition.
   ///   - wake: The time; nil for any time.
   /// - Returns: Nil if the time is over.
   /// - Throws: An error that ends the step if the run is parked; the error of the condition;
   ///   `CancellationError`.
   func wait<Value: Sendable>(
-    for event: String, of runs: [RunID], until wake: Int64?, in context: OperationContext,
+    for event: String, changing topics: [RunChanges.Topic], until wake: Int64?,
+    in context: OperationContext,
     _ check: () async throws -> Value?
   ) async throws -> Value? {
     if let value = try await step.request(check) { return value }
     if let wake, wake <= session.now { return nil }
     if canPark, isLong(until: wake) { throw step.park(until: wake, event: event) }
     return try await withoutSlot {
-      try await session.backend.changes.wait(for: runs.map { .run($0) }, in: context) {
+      try await session.backend.changes.wait(for: topics, in: context) {
         () -> WaitDecision<Value?> in
         if let value = try await step.request(check) { return .end(value) }
         guard let wake else { return .wait(nil) }
@@ -52,7 +53,7 @@ extension RunJournal {
 
   /// Performs a wait without the place of the run in its worker.
   private func withoutSlot<Value>(_ body: () async throws -> Value) async throws -> Value {
-    guard let slot = session.slot else { return try await body() }
+    guard let slot = session.place?.slot else { return try await body() }
     return try await slot.waiting(body)
   }
 }

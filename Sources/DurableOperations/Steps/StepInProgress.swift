@@ -5,15 +5,15 @@ internal import Foundation
 final class RunSession: Sendable {
   let token: ClaimToken
   let backend: any RunBackend
-  /// The place of the run in its worker; nil if it has none.
-  let slot: WorkerSlots.Slot?
+  /// The place of the run in its worker; nil if no worker runs it.
+  let place: WorkerPlace?
   /// Opened to cancel the operations of the run in this process.
   let stop = Latch()
 
-  init(_ token: ClaimToken, in backend: any RunBackend, slot: WorkerSlots.Slot?) {
+  init(_ token: ClaimToken, in backend: any RunBackend, place: WorkerPlace?) {
     self.token = token
     self.backend = backend
-    self.slot = slot
+    self.place = place
   }
 
   var run: RunID { token.run }
@@ -235,6 +235,11 @@ struct RunJournal: StepJournal {
     return RunJournal(step, key: key, attempts: attempts, canPark: canPark)
   }
 
+  /// A journal whose waits stay in memory.
+  var withoutParking: RunJournal {
+    RunJournal(step, key: key, attempts: attempts, canPark: false)
+  }
+
   // MARK: This part
 
   var stored: StoredStep? { step.stored(key) }
@@ -247,8 +252,8 @@ struct RunJournal: StepJournal {
 }
 
 /// A key of a part of a step.
-struct JournalKey: Sendable {
-  let text: String
+package struct JournalKey: Sendable {
+  package let text: String
 
   var isReserved: Bool { text.hasPrefix("@") }
 
@@ -261,7 +266,7 @@ struct JournalKey: Sendable {
   }
 
   /// The text with percent escapes for slashes, signs of this module, and control characters.
-  static func escaped(_ text: String) -> String {
+  package static func escaped(_ text: String) -> String {
     let isClean = text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && !"/%@".utf8.contains($0) }
     if isClean { return text }
     var escaped = ""

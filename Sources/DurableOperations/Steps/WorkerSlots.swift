@@ -5,8 +5,8 @@ final class WorkerSlots: Sendable {
   private struct State: Sendable {
     var free: Int
     var waiters: [Latch] = []
-    /// Opened when a place becomes free that no run waits for.
-    var worker: Latch?
+    /// Opened when that many places are free that no run waits for.
+    var worker: (latch: Latch, count: Int)?
   }
 
   private let state: Lock<State>
@@ -21,14 +21,28 @@ final class WorkerSlots: Sendable {
     return Slot(of: self)
   }
 
-  /// Sets the latch that opens when a place becomes free.
-  func notify(_ worker: Latch) { state.withLock { $0.worker = worker } }
+  /// Returns a latch that opens when some places are free. There is one at a time.
+  func latch(forFree count: Int) -> Latch {
+    let latch = Latch()
+    let isOpen = state.withLock { state in
+      state.worker = (latch, count)
+      return state.free >= count
+    }
+    if isOpen { latch.open() }
+    return latch
+  }
+
+  /// Waits until some places are free, or the task is cancelled.
+  func wait(forFree count: Int) async {
+    if free < count { await latch(forFree: count).wait() }
+  }
 
   fileprivate func giveBack() {
     let latch = state.withLock { state -> Latch? in
       if !state.waiters.isEmpty { return state.waiters.removeFirst() }
       state.free += 1
-      return state.worker
+      guard let worker = state.worker, state.free >= worker.count else { return nil }
+      return worker.latch
     }
     latch?.open()
   }
@@ -77,4 +91,11 @@ final class WorkerSlots: Sendable {
       return try result.get()
     }
   }
+}
+
+/// The place of a run in its worker.
+struct WorkerPlace: Sendable {
+  let slot: WorkerSlots.Slot
+  /// The flows that the worker runs.
+  let flows: Set<String>
 }

@@ -1,10 +1,10 @@
 /// The event of a child flow that has ended, or can be claimed.
-enum ChildEvent {
+package enum ChildEvent {
   private static let prefix = "@child:"
 
-  static func name(of child: RunID) -> String { prefix + child.text }
+  package static func name(of child: RunID) -> String { prefix + child.text }
 
-  static func child(of event: String) -> RunID? {
+  package static func child(of event: String) -> RunID? {
     event.hasPrefix(prefix) ? RunID(String(event.dropFirst(prefix.count))) : nil
   }
 }

@@ -41,3 +41,26 @@ package final class Latch: Sendable {
     }
   }
 }
+
+extension Latch {
+  /// Waits until the latch is open, or a time has passed on the clock of the environment. That opens
+  /// it, too.
+  ///
+  /// - Throws: `CancellationError`, or the error of the clock.
+  func wait(atMost longest: Duration?, in context: OperationContext) async throws {
+    if let longest {
+      try await withThrowingTaskGroup { group in
+        group.addTask {
+          try await context.wait(longest)
+          self.open()
+        }
+        await wait()
+        group.cancelAll()
+        do { try await group.waitForAll() } catch is CancellationError {}
+      }
+    } else {
+      await wait()
+    }
+    try Task.checkCancellation()
+  }
+}

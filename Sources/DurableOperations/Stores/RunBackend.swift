@@ -11,6 +11,10 @@ package protocol RunBackend: Sendable {
   /// The path of the SQLite file, whose transactions can contain other changes; nil if there is
   /// none.
   var file: String? { get }
+  /// Whether child flows are left to the workers of the store, which may be on other machines.
+  var leavesChildrenToWorkers: Bool { get }
+  /// The most child flows of one step; nil for any number.
+  var mostChildren: Int? { get }
 
   // MARK: Runs
 
@@ -40,8 +44,16 @@ package protocol RunBackend: Sendable {
   /// Claims one run, if it is due and no living process runs it.
   func claim(_ id: RunID) async throws -> ClaimAnswer
 
-  /// Returns the next wake time of the parked runs of some flows; nil if there is none.
-  func nextWake(of flows: [String]) async throws -> Int64?
+  /// How long a worker waits at most after a claim, unless a change wakes it.
+  ///
+  /// - Parameter emptyClaims: How many claims in a row found no run; 0 after one that found some.
+  func longestPause(of flows: [String], emptyClaims: Int) async throws -> Duration
+
+  /// How long a worker with free places waits after a claim that found runs.
+  var pauseBetweenClaims: Duration { get }
+
+  /// Whether the process that runs a run has ended without releasing it.
+  func ownerHasEnded(of run: StoredRun) -> Bool
 
   // MARK: Writes of the process that runs a run
 
@@ -114,6 +126,10 @@ package protocol RunBackend: Sendable {
   func forget(endedBefore time: Int64) async throws -> Int
   func forget(_ id: RunID) async throws
 
+  /// Deletes ended runs while a worker is idle, at most 1,000, as ``forget(endedBefore:)`` does,
+  /// unless something else deletes them.
+  func tidy(endedBefore time: Int64) async throws -> Int
+
   /// Checks the file and its contents.
   ///
   /// - Returns: A line for each problem.
@@ -130,6 +146,22 @@ package protocol RunBackend: Sendable {
 }
 
 extension RunBackend {
+  package var leavesChildrenToWorkers: Bool { false }
+  package var mostChildren: Int? { nil }
+  package var pauseBetweenClaims: Duration { .zero }
+
+  /// - Precondition: The store has a file.
+  package func commit<Value: Sendable>(
+    dropping dropped: Range<Int>, hasKeys: Bool, by claim: ClaimToken,
+    _ changes: @escaping @Sendable (SQLiteConnection) throws -> CommittedValue<Value>
+  ) async throws -> CommittedValue<Value> {
+    preconditionFailure("a store without a file makes no other changes")
+  }
+
+  package func tidy(endedBefore time: Int64) async throws -> Int {
+    try await forget(endedBefore: time)
+  }
+
   /// Releases a claim that does not count among those that did not finish a step.
   package func release(by claim: ClaimToken) async throws {
     try await release(by: claim, asFailed: false)
@@ -173,6 +205,37 @@ package struct StoredRun: Sendable {
   package var began: Int64
   package var updated: Int64
   package var ended: Int64?
+  /// The machine and the process that run it; nil if ``owner`` identifies the process.
+  package var worker: String?
+  /// Whether its process has given no sign of life for the time of its lease.
+  package var hasExpired = false
+
+  package init(
+    id: RunID, flow: String, state: RunState, sequence: String, initial: String, stepCount: Int,
+    fence: Int, owner: Int? = nil, claims: Int, wake: Int64?, event: String?, cancelled: Int64?,
+    reason: String?, outcome: String?, parent: RunID?, began: Int64, updated: Int64, ended: Int64?,
+    worker: String? = nil
+  ) {
+    self.id = id
+    self.flow = flow
+    self.state = state
+    self.sequence = sequence
+    self.initial = initial
+    self.stepCount = stepCount
+    self.fence = fence
+    self.owner = owner
+    self.claims = claims
+    self.wake = wake
+    self.event = event
+    self.cancelled = cancelled
+    self.reason = reason
+    self.outcome = outcome
+    self.parent = parent
+    self.began = began
+    self.updated = updated
+    self.ended = ended
+    self.worker = worker
+  }
 }
 
 /// A row of the table of steps: a finished step, or a key of the step in progress.
@@ -193,12 +256,14 @@ package struct StoredStep: Sendable {
   package var fence: Int
   package var began: Int64
   package var ended: Int64
+  /// The machine and the process that have stored it; nil if the store does not keep them.
+  package var worker: String?
 
   package init(
     position: Int, key: String = "", name: String,
     types: StepTypes = StepTypes(operations: [], success: ""), mangledName: String = "",
     kind: RunDetails.Kind, value: String?, sequence: String? = nil, attempts: Int = 1, fence: Int,
-    began: Int64, ended: Int64
+    began: Int64, ended: Int64, worker: String? = nil
   ) {
     self.position = position
     self.key = key
@@ -212,6 +277,7 @@ package struct StoredStep: Sendable {
     self.fence = fence
     self.began = began
     self.ended = ended
+    self.worker = worker
   }
 }
 
@@ -232,6 +298,11 @@ package struct StoredParts: Sendable {
   package let steps: [StoredStep]
   /// The keys of the step in progress.
   package let keys: [StoredStep]
+
+  package init(steps: [StoredStep], keys: [StoredStep]) {
+    self.steps = steps
+    self.keys = keys
+  }
 }
 
 package struct RunSelection: Sendable {
@@ -269,10 +340,13 @@ package struct ClaimToken: Sendable, Hashable {
 package struct RunClaim: Sendable {
   package let token: ClaimToken
   package let run: StoredRun
+  /// Whether no earlier claim can have stored anything.
+  package let isFirst: Bool
 
-  package init(_ run: StoredRun) {
+  package init(_ run: StoredRun, isFirst: Bool) {
     token = ClaimToken(run: run.id, fence: run.fence, parent: run.parent)
     self.run = run
+    self.isFirst = isFirst
   }
 }
 

@@ -10,6 +10,8 @@ package final class RunChanges: Sendable {
     case ready
     /// A run has ended, is ready, was cancelled, or has received an event.
     case run(RunID)
+    /// A run has received an event.
+    case event(RunID, String)
   }
 
   private struct State: Sendable {
@@ -101,12 +103,15 @@ package final class RunChanges: Sendable {
     cancel?()
   }
 
+  /// What tasks wait for.
+  package var awaited: [Topic] { state.withLock { Array($0.waiters.keys) } }
+
   package var runningRuns: [RunID] { state.withLock { Array($0.running.keys) } }
 
   /// A registered waiter.
   package final class Waiter: Sendable {
     fileprivate let topics: [Topic]
-    private let latch = Latch()
+    fileprivate let latch = Latch()
 
     fileprivate init(_ topics: [Topic]) { self.topics = topics }
 
@@ -150,19 +155,6 @@ extension RunChanges.Waiter {
   ///
   /// - Throws: `CancellationError`, or the error of the clock.
   func wait(atMost longest: Duration?, in context: OperationContext) async throws {
-    if let longest {
-      try await withThrowingTaskGroup { group in
-        group.addTask {
-          try await context.wait(longest)
-          self.notify()
-        }
-        await wait()
-        group.cancelAll()
-        do { try await group.waitForAll() } catch is CancellationError {}
-      }
-    } else {
-      await wait()
-    }
-    try Task.checkCancellation()
+    try await latch.wait(atMost: longest, in: context)
   }
 }

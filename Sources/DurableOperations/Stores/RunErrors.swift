@@ -59,6 +59,11 @@ public struct RunTakenError: Error, Hashable, Sendable, CustomStringConvertible 
   /// The fence of the process that was refused.
   public let fence: Int
 
+  package init(run: RunID, fence: Int) {
+    self.run = run
+    self.fence = fence
+  }
+
   public var description: String {
     """
     run \(run) was taken over by another process, or retried, after claim \(fence); this process \
@@ -174,6 +179,11 @@ public struct RunCancelledError: Error, Hashable, Sendable, CustomStringConverti
   /// The reason, if one was given.
   public let reason: String?
 
+  package init(run: RunID, reason: String?) {
+    self.run = run
+    self.reason = reason
+  }
+
   public var description: String {
     "run \(run) was cancelled" + (reason.map { " because \($0)" } ?? "")
   }
@@ -208,6 +218,10 @@ public struct RunStoreError: Error, Hashable, Sendable, CustomStringConvertible 
     case notAccessible
     /// Another process holds the lock of the file for too long.
     case busy
+    /// The server cannot be reached, or has not answered in time.
+    case unreachable
+    /// The server does not have the schema of the store, or has an unsupported version of it.
+    case unsupportedSchema
     /// A value cannot be encoded.
     case notEncodable
     /// A value exceeds the limit of the store.
@@ -226,11 +240,34 @@ public struct RunStoreError: Error, Hashable, Sendable, CustomStringConvertible 
     self.description = description
   }
 
+  package static func noSuchRun(_ id: RunID) -> RunStoreError {
+    RunStoreError(.noSuchRun, "there is no run \(id) in this store")
+  }
+
+  package static func hasEnded(_ run: StoredRun) -> RunStoreError {
+    RunStoreError(
+      .wrongState, "run \(run.id) has ended (\(run.state.rawValue)), so it receives no events")
+  }
+
+  package static func hasNotEnded(_ run: StoredRun) -> RunStoreError {
+    RunStoreError(
+      .wrongState,
+      "run \(run.id) has not ended (\(run.state.rawValue)); cancel it before you forget it")
+  }
+
+  package static func hasOpenChild(_ id: RunID, _ child: String) -> RunStoreError {
+    RunStoreError(
+      .wrongState,
+      """
+      run \(id) has a child flow that has not ended, \(child); cancel that before you forget this
+      """)
+  }
+
   /// Whether the file cannot be used, so that other requests would fail, too.
   var isOfFile: Bool {
     switch reason {
     case .diskFull, .inputOutput, .damagedFile, .foreignFile, .newerSchema, .networkFileSystem,
-      .notAccessible, .busy, .closed, .other:
+      .notAccessible, .busy, .unreachable, .unsupportedSchema, .closed, .other:
       true
     case .invalidName, .noSuchRun, .wrongState, .noSuchStep, .notEncodable, .tooLarge: false
     }
@@ -239,9 +276,10 @@ public struct RunStoreError: Error, Hashable, Sendable, CustomStringConvertible 
   /// Whether the same request may succeed later without a change of the program.
   var isTemporary: Bool {
     switch reason {
-    case .diskFull, .inputOutput, .busy: true
+    case .diskFull, .inputOutput, .busy, .unreachable: true
     case .invalidName, .noSuchRun, .wrongState, .noSuchStep, .damagedFile, .foreignFile,
-      .newerSchema, .networkFileSystem, .notAccessible, .notEncodable, .tooLarge, .closed, .other:
+      .newerSchema, .networkFileSystem, .notAccessible, .unsupportedSchema, .notEncodable,
+      .tooLarge, .closed, .other:
       false
     }
   }

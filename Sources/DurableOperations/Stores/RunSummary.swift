@@ -44,6 +44,9 @@ public struct RunSummary: Sendable, Identifiable {
   public let parent: RunID?
   /// The number of the process that runs it.
   public let owner: Int?
+  /// The machine and the process that run it, or ran it last; nil on one machine, where
+  /// ``owner`` identifies the process.
+  public let worker: String?
   /// Whether the process that runs it has ended without releasing it. The next worker takes the run
   /// over.
   public let ownerHasEnded: Bool
@@ -76,6 +79,8 @@ public struct RunDetails: Sendable {
     public let ended: Date
     /// The fence of the process that has finished the step.
     public let fence: Int
+    /// The machine and the process that have finished the step; nil if the store does not keep them.
+    public let worker: String?
   }
 
   /// The kind of a stored row of a step or a key.

@@ -55,22 +55,33 @@ public struct DurableWorker: ComposableOperation {
   public func perform(in context: OperationContext) async throws {
     let slots = WorkerSlots(width)
     let backend = store.backend
+    let names = Set(flows.keys)
     try await withThrowingDiscardingTaskGroup { group in
       var housekeeping = Housekeeping(of: backend)
+      var emptyClaims = 0
       while !Task.isCancelled {
-        let claims = try await claims(atMost: slots.free, in: context)
+        await slots.wait(forFree: 1)
+        if Task.isCancelled { break }
+        let free = slots.free
+        let claims = try await claims(atMost: free, in: context)
         for claim in claims {
           guard let flow = flows[claim.run.flow] else { continue }
           let slot = slots.take()
-          let execution = RunExecution(claim: claim, flow: flow, backend: backend, slot: slot)
+          let execution = RunExecution(
+            claim: claim, flow: flow, backend: backend,
+            place: WorkerPlace(slot: slot, flows: names))
           group.addTask {
             defer { slot.end() }
             await run(execution, in: context)
           }
         }
         if claims.isEmpty {
+          emptyClaims += 1
           await housekeeping.perform()
-          try await waitForWork(slots, in: context)
+          try await waitForWork(after: emptyClaims, in: context)
+        } else {
+          emptyClaims = 0
+          try await pause(after: claims.count < free, slots, in: context)
         }
       }
     }
@@ -90,13 +101,10 @@ public struct DurableWorker: ComposableOperation {
 
   // MARK: Claims
 
-  private static let longestPause = Duration.seconds(5)
-
   /// Claims due runs. After a temporary error of the store it waits a second.
   private func claims(
     atMost count: Int, in context: OperationContext
   ) async throws -> [RunClaim] {
-    if count == 0 { return [] }
     do { return try await store.backend.claim(flows: Array(flows.keys), limit: count) } catch let
       error as RunStoreError where error.isTemporary
     {
@@ -106,22 +114,37 @@ public struct DurableWorker: ComposableOperation {
     }
   }
 
-  /// Waits until a run may be due and a place is free.
-  private func waitForWork(_ slots: WorkerSlots, in context: OperationContext) async throws {
+  /// Waits until a run may be due.
+  private func waitForWork(after emptyClaims: Int, in context: OperationContext) async throws {
     let backend = store.backend
     let waiter = backend.changes.register(for: [.ready])
     defer { backend.changes.remove(waiter) }
-    let place = Latch()
-    slots.notify(place)
-    if slots.free == 0 { return await place.wait() }
     // A run may have become due before the registration.
-    let wake = try? await backend.nextWake(of: Array(flows.keys))
-    var longest = Self.longestPause
-    if let wake = wake ?? nil {
-      longest = min(longest, .milliseconds(wake - backend.options.milliseconds))
-    }
+    let longest =
+      (try? await backend.longestPause(of: Array(flows.keys), emptyClaims: emptyClaims))
+      ?? .seconds(1)
     if longest <= .zero { return }
     do { try await waiter.wait(atMost: longest, in: context) } catch is CancellationError {}
+  }
+
+  /// Waits before the next claim, where claims are costly: for half of the places, so that it finds
+  /// many runs, or for a moment.
+  ///
+  /// - Parameter isPartial: Whether the last claim found fewer runs than there were places.
+  private func pause(
+    after isPartial: Bool, _ slots: WorkerSlots, in context: OperationContext
+  ) async throws {
+    let pause = store.backend.pauseBetweenClaims
+    if pause == .zero { return }
+    do {
+      if isPartial {
+        let waiter = store.backend.changes.register(for: [.ready])
+        defer { store.backend.changes.remove(waiter) }
+        try await waiter.wait(atMost: pause, in: context)
+      } else {
+        try await slots.latch(forFree: (width + 1) / 2).wait(atMost: pause, in: context)
+      }
+    } catch is CancellationError {}
   }
 }
 
@@ -153,7 +176,7 @@ private struct Housekeeping {
     if let last, now - last < Self.interval, now >= last { return }
     let end = now - backend.options.retention.roundedUpMilliseconds
     // An error is met again by the next claim. A full batch is continued at the next idle time.
-    let deleted = (try? await backend.forget(endedBefore: end)) ?? 0
+    let deleted = (try? await backend.tidy(endedBefore: end)) ?? 0
     if deleted < 1_000 { last = now }
   }
 }
