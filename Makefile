@@ -70,3 +70,4 @@ bench-durable: libraries ## Measure durable flows beside a bare SQLite insert an
 # Installs the headers and libraries that are missing.
 libraries:
 	@.ci/libraries
+	@.ci/postgres

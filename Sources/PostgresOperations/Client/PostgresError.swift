@@ -10,7 +10,7 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
   }
 
   package let kind: Kind
-  /// The code of the server, such as `40P01`; empty if the server has not answered.
+  /// The code of the server (SQLSTATE), such as `40P01`; empty if the server has not answered.
   package let code: String
   package let description: String
 
@@ -18,5 +18,28 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
     self.kind = kind
     self.code = code
     self.description = description
+  }
+}
+
+extension PostgresError {
+  /// Whether the same request may succeed later without a change of the program, its address or the
+  /// database.
+  package var isTransient: Bool {
+    switch kind {
+    case .lost: true
+    // Lack of resources, interventions such as a shutdown, and system errors.
+    case .notConnected: code.isEmpty || ["53", "57", "58"].contains(code.prefix(2))
+    case .refused: code == "40001" || code == "40P01" || isOutdatedStatement
+    }
+  }
+
+  /// Whether nothing was executed because of concurrent transactions, so that the same statement may
+  /// succeed at once.
+  var isConflict: Bool { kind == .refused && (code == "40001" || code == "40P01") }
+
+  /// Whether a prepared statement does not fit the schema any more. A new connection prepares it
+  /// again.
+  var isOutdatedStatement: Bool {
+    kind == .refused && (code == "26000" || code == "0A000" && description.contains("cached plan"))
   }
 }
