@@ -140,7 +140,7 @@ final class PrivateServer: @unchecked Sendable {
   private func initialize(_ programs: Programs) throws {
     try FileManager.default.createDirectory(
       atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-    if let user = programs.user, chown(folder, user.id, user.group) != 0 {
+    if let user = programs.user, unsafe chown(folder, user.id, user.group) != 0 {
       throw Failure(description: "\(folder) cannot be given to the user \(user.id)")
     }
     // Ends the server if this process is killed.
@@ -200,7 +200,7 @@ final class PrivateServer: @unchecked Sendable {
   @discardableResult private func psql(_ arguments: [String], at address: String) throws -> String {
     let programs = try Programs.found.get()
     let (result, errors) = ("query-\(UUID().uuidString)", "errors-\(UUID().uuidString)")
-    defer { for name in [result, errors] { unlink("\(folder)/\(name)") } }
+    defer { for name in [result, errors] { unsafe unlink("\(folder)/\(name)") } }
     let end = try TestProgram(
       "\(programs.folder)/psql",
       ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", address] + arguments
@@ -212,7 +212,7 @@ final class PrivateServer: @unchecked Sendable {
   // MARK: Files and processes
 
   private func output(_ name: String) throws -> FileHandle {
-    let file = open("\(folder)/\(name)", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+    let file = unsafe open("\(folder)/\(name)", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
     guard file >= 0 else { throw Failure(description: "\(folder)/\(name) cannot be written") }
     return FileHandle(fileDescriptor: file, closeOnDealloc: true)
   }
