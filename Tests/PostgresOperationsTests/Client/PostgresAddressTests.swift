@@ -58,8 +58,9 @@ import Testing
 
   @Test(.enabled(if: PrivateServer.missingServer == nil))
   func `a missing database and a missing role have their codes`() async throws {
-    let address = try await PrivateServer.shared.freshDatabase(hasSchema: false)
-    let database = await connect(address.replacing("/test_", with: "/missing_"))
+    try await PrivateServer.shared.start()
+    let address = PrivateServer.shared.address
+    let database = await connect(address.replacing("/postgres?", with: "/missing?"))
     #expect(database?.code == "3D000")
     #expect(database?.kind == .notConnected)
     #expect(database?.description.contains("createdb") == true)
@@ -68,5 +69,35 @@ import Testing
     #expect(role?.code == "28000")
     #expect(role?.description.contains("role \"missing\" does not exist") == true)
     #expect(role?.description.contains("whether the role exists") == true)
+  }
+
+  @Test(.enabled(if: PrivateServer.missingServer == nil))
+  func `a wrong or missing password is an error that does not contain it`() async throws {
+    let server = PrivateServer.shared
+    try await server.start()
+    try await server.query("CREATE ROLE secured LOGIN PASSWORD 'right'")
+    let address = server.address.replacing("//postgres@", with: "//secured:PASSWORD@")
+    #expect(await connect(address.replacing("PASSWORD", with: "right")) == nil)
+    let wrong = await connect(address.replacing("PASSWORD", with: "wr0ng"))
+    #expect(wrong?.code == "28P01")
+    #expect(wrong?.kind == .notConnected)
+    #expect(wrong?.description.contains("secured:***@") == true)
+    #expect(wrong?.description.contains("wr0ng") == false)
+    #expect(wrong?.description.contains("check the user and the password") == true)
+    let missing = await connect(address.replacing(":PASSWORD", with: ""))
+    #expect(missing?.description.contains("add the password") == true)
+  }
+
+  @Test(.enabled(if: PrivateServer.missingServer == nil))
+  func `a connection beyond the limit of the server has advice, and may succeed later`()
+    async throws
+  {
+    let server = PrivateServer.shared
+    try await server.start()
+    try await server.query("CREATE ROLE limited LOGIN CONNECTION LIMIT 0")
+    let error = await connect(server.address.replacing("//postgres@", with: "//limited@"))
+    #expect(error?.code == "53300")
+    #expect(error?.description.contains("max_connections") == true)
+    #expect(error?.isTransient == true)
   }
 }

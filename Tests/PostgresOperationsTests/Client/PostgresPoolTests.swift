@@ -18,8 +18,7 @@ struct PostgresPoolTests {
   private static let backend = PostgresStatement("backend", "SELECT pg_backend_pid()")
 
   private func pool(capacity: Int = 4) async throws -> PostgresPool {
-    let address = try await PrivateServer.shared.freshDatabase(hasSchema: false)
-    let pool = PostgresPool(to: address, capacity: capacity)
+    let pool = PostgresPool(to: try await PrivateServer.shared.freshSchema(), capacity: capacity)
     _ = try await pool.rows(Self.create, [], order: "")
     return pool
   }
@@ -134,7 +133,10 @@ struct PostgresPoolTests {
   @Test func `writes of many connections that lock rows in any order do not deadlock`()
     async throws
   {
-    let pool = try await pool()
+    // The server counts the deadlocks of a database.
+    let address = try await PrivateServer.shared.freshDatabase(hasSchema: false)
+    let pool = PostgresPool(to: address)
+    _ = try await pool.rows(Self.create, [], order: "")
     let update = PostgresStatement(
       "update",
       "INSERT INTO t (i, transaction) VALUES ($1::bigint, 1) "
@@ -205,7 +207,7 @@ struct PostgresPoolTests {
     async throws
   {
     struct Wrong: Error {}
-    let address = try await PrivateServer.shared.freshDatabase(hasSchema: false)
+    let address = try await PrivateServer.shared.freshSchema()
     let calls = Counter()
     let pool = PostgresPool(to: address, capacity: 1) { connection in
       _ = try connection.rows(PostgresStatement("one", "SELECT 1"), [])
@@ -220,11 +222,12 @@ struct PostgresPoolTests {
   }
 
   @Test func `closing and releasing a pool ends its connections`() async throws {
-    let address = try await PrivateServer.shared.freshDatabase(hasSchema: false)
+    try await PrivateServer.shared.start()
     let observer = PostgresPool(to: PrivateServer.shared.address, capacity: 1)
-    let name = String(address.split(separator: "/")[2].prefix { $0 != "?" })
+    let name = "closing"
+    let address = PrivateServer.shared.address + "&application_name=\(name)"
     let clients = PostgresStatement(
-      "clients", "SELECT count(*) FROM pg_stat_activity WHERE datname = $1")
+      "clients", "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1")
     for isClosed in [true, false] {
       var pool: PostgresPool? = PostgresPool(to: address)
       _ = try await pool?.rows(Self.backend, [], order: "")
