@@ -92,9 +92,12 @@ struct PostgresFaultTests {
         #expect(connection?.isUsable == true)
         _ = try? PostgresConnection(to: address + "&user=missing", timeout: .seconds(20))
       }
-      return withExtendedLifetime(connections) { (before, socketCount(connectedTo: folder)) }
+      return withExtendedLifetime(connections) {
+        (before: before, after: socketCount(connectedTo: folder))
+      }
     }
-    #expect(counts == (3, 3))
+    // A connection of an earlier test may just be closing.
+    #expect(counts.after <= counts.before)
   }
 
   // MARK: Stopped servers
