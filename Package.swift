@@ -181,6 +181,9 @@ let headersOfPostgres = ["", "postgresql/", "pgsql/"].flatMap { folder in
 if headersOfPostgres.contains(where: FileManager.default.fileExists) {
   package.products.append(
     .library(name: "PostgresOperations", targets: ["PostgresOperations"]))
+  // The tests of durable runs also run on PostgreSQL.
+  package.targets.first { $0.name == "DurableOperationsTests" }?.dependencies
+    .append("PostgresOperations")
   package.targets += [
     .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
     .target(

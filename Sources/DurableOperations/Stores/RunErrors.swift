@@ -222,6 +222,8 @@ public struct RunStoreError: Error, Hashable, Sendable, CustomStringConvertible 
     case unreachable
     /// The server does not have the schema of the store, or has an unsupported version of it.
     case unsupportedSchema
+    /// No module of the program knows the scheme of the address.
+    case invalidAddress
     /// A value cannot be encoded.
     case notEncodable
     /// A value exceeds the limit of the store.
@@ -267,7 +269,8 @@ public struct RunStoreError: Error, Hashable, Sendable, CustomStringConvertible 
   var isOfFile: Bool {
     switch reason {
     case .diskFull, .inputOutput, .damagedFile, .foreignFile, .newerSchema, .networkFileSystem,
-      .notAccessible, .busy, .unreachable, .unsupportedSchema, .closed, .other:
+      .notAccessible, .busy, .unreachable, .unsupportedSchema, .invalidAddress, .closed,
+      .other:
       true
     case .invalidName, .noSuchRun, .wrongState, .noSuchStep, .notEncodable, .tooLarge: false
     }
@@ -278,8 +281,8 @@ public struct RunStoreError: Error, Hashable, Sendable, CustomStringConvertible 
     switch reason {
     case .diskFull, .inputOutput, .busy, .unreachable: true
     case .invalidName, .noSuchRun, .wrongState, .noSuchStep, .damagedFile, .foreignFile,
-      .newerSchema, .networkFileSystem, .notAccessible, .unsupportedSchema, .notEncodable,
-      .tooLarge, .closed, .other:
+      .newerSchema, .networkFileSystem, .notAccessible, .unsupportedSchema,
+      .invalidAddress, .notEncodable, .tooLarge, .closed, .other:
       false
     }
   }

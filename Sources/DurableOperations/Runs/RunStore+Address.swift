@@ -1,0 +1,77 @@
+internal import CompositeOperations
+internal import Foundation
+
+/// Opens stores of an address scheme. A type of another module, which ``RunStore`` finds by its name
+/// if the program is linked with that module.
+package protocol RunStoreOpener {
+  /// - Parameter options: Nil for the default options of the store.
+  static func store(at address: String, queue: String, _ options: RunStoreOptions?) -> RunStore
+}
+
+extension RunStore {
+  /// Creates a store from a path or an address, so that a flag or an environment variable can choose
+  /// the store.
+  ///
+  /// ```swift
+  /// import DurableOperations
+  /// import Foundation
+  ///
+  /// let place = ProcessInfo.processInfo.environment["FLOWS"] ?? "flows.sqlite"
+  /// let store = try RunStore(at: place)
+  /// ```
+  ///
+  /// A text that begins with `postgresql://` or `postgres://` is the address of a PostgreSQL database.
+  /// It needs the product `PostgresOperations`, with which the program must be linked. Every other
+  /// text without a scheme is the path of an SQLite file.
+  ///
+  /// - Parameters:
+  ///   - place: The path or the address.
+  ///   - queue: The name of the queue in a PostgreSQL database. A file has no queues.
+  ///   - options: The settings; nil for the default ones of the store.
+  /// - Throws: A ``RunStoreError`` for an address whose scheme no module of the program knows.
+  public init(
+    at place: String, queue: String = "default", options: RunStoreOptions? = nil
+  ) throws {
+    guard let scheme = Self.scheme(of: place) else {
+      self = .sqlite(place, options: options ?? RunStoreOptions())
+      return
+    }
+    guard ["postgresql", "postgres"].contains(scheme) else {
+      throw RunStoreError(
+        .invalidAddress,
+        """
+        \(scheme)://… is no address of a store; expected the path of an SQLite file, or \
+        postgresql://USER@HOST/DATABASE
+        """)
+    }
+    // The mangled name of the enum in that module.
+    let opener = _typeByName("18PostgresOperations0A11StoreOpenerO") as? any RunStoreOpener.Type
+    guard let opener else {
+      throw RunStoreError(
+        .invalidAddress,
+        """
+        \(scheme)://…: this program is not linked with the module PostgresOperations; add the product \
+        'PostgresOperations' of this package to its dependencies, and install libpq (libpq-dev)
+        """)
+    }
+    self = opener.store(at: place, queue: queue, options)
+  }
+
+  /// The scheme of an address, in lowercase; nil for a path.
+  private static func scheme(of place: String) -> String? {
+    guard let colon = place.range(of: "://"), colon.lowerBound > place.startIndex else {
+      return nil
+    }
+    let scheme = place[..<colon.lowerBound]
+    let isScheme = scheme.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "-"),
+        UInt8(ascii: "."):
+        true
+      default: false
+      }
+    }
+    return isScheme ? scheme.lowercased() : nil
+  }
+}

@@ -1,0 +1,53 @@
+internal import DurableOperations
+
+/// The schema of Absurd in a database.
+enum AbsurdSchema {
+  /// The supported versions: 0.4, 0.5 and 0.6.
+  static let versions = 4...6
+
+  /// Checks the version of the schema, and that it has a queue.
+  ///
+  /// - Throws: A ``RunStoreError`` that says what to do; a ``PostgresError``.
+  static func check(
+    _ connection: PostgresConnection, queue: String, at address: String
+  ) throws {
+    let version: String
+    do { version = try connection.rows(versionStatement, []).text(0, 0) ?? "" } catch {
+      guard ["3F000", "42883"].contains(error.code) else { throw error }
+      throw RunStoreError(
+        .unsupportedSchema,
+        """
+        schema: Absurd is not installed in \(address); install it with `absurdctl init -d \
+        DATABASE`, then create the queue with `absurdctl create-queue -d DATABASE \(queue)`
+        """)
+    }
+    guard isSupported(version) else {
+      throw RunStoreError(
+        .unsupportedSchema,
+        """
+        schema: Absurd \(version) is installed in \(address); this program supports 0.4 to 0.6: \
+        update the program, or migrate the schema with `absurdctl migrate`
+        """)
+    }
+    let rows = try connection.rows(queueStatement, [.text(queue)])
+    if rows.count == 0 {
+      throw RunStoreError(
+        .unsupportedSchema,
+        """
+        queue: \(address) has no queue '\(queue)'; create it with `absurdctl create-queue -d \
+        DATABASE \(queue)`, or choose another one
+        """)
+    }
+  }
+
+  private static func isSupported(_ version: String) -> Bool {
+    let parts = version.split(separator: ".")
+    guard parts.count >= 2, parts[0] == "0", let minor = Int(parts[1]) else { return false }
+    return versions.contains(minor)
+  }
+
+  private static let versionStatement = PostgresStatement(
+    "version of the schema", "select absurd.get_schema_version()")
+  private static let queueStatement = PostgresStatement(
+    "queue", "select 1 from absurd.queues where queue_name = $1")
+}

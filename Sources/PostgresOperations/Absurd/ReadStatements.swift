@@ -1,0 +1,161 @@
+/// The statements that read runs, their steps and their events.
+struct ReadStatements: Sendable {
+  /// The run with a name ($1).
+  let run: PostgresStatement
+  /// The runs of a flow ($1, or null) in some states ($2) before a run ($3 time, $4 name; or null),
+  /// the newest first, at most $5.
+  let runs: PostgresStatement
+  /// The runs that a worker ($1) has claimed.
+  let claimed: PostgresStatement
+  /// The last finished steps of the run with a name ($1), at most $2, the last one first.
+  let steps: PostgresStatement
+  /// What the step in progress of the run with a name ($1) has stored.
+  let keys: PostgresStatement
+  /// The payload of an event ($1).
+  let event: PostgresStatement
+  /// Of some runs ($1) and events ($2), a text for each that changes with it.
+  let changes: PostgresStatement
+  /// Whether a child of the run with a name ($1) has stored something since an attempt ($2).
+  let childProgress: PostgresStatement
+  /// A line for each stuck run.
+  let stuck: PostgresStatement
+
+  init(_ tables: AbsurdTables) {
+    let (tasks, attempts, checkpoints) = (tables.tasks, tables.attempts, tables.checkpoints)
+    let columns = Self.runColumns(tables)
+    run = PostgresStatement("read a run", "\(columns) where t.idempotency_key = $1")
+    claimed = PostgresStatement(
+      "read claimed runs", "\(columns) where r.state = 'running' and r.claimed_by = $1")
+    runs = PostgresStatement(
+      "list runs",
+      """
+      \(columns) where t.task_id in (
+        select t.task_id from \(tasks) t join \(attempts) r on r.run_id = t.last_attempt_run
+        where t.headers ? 'run' and ($1::text is null or t.task_name = $1)
+          and ($2::text[] = '{}' or (\(Self.state)) = any($2::text[]))
+          and ($3::bigint is null or (\(milliseconds("t.enqueue_at")),
+            t.idempotency_key collate "C") < ($3::bigint, $4::text collate "C"))
+        order by \(milliseconds("t.enqueue_at")) desc, t.idempotency_key collate "C" desc
+        limit $5::bigint)
+      order by \(milliseconds("t.enqueue_at")) desc, t.idempotency_key collate "C" desc
+      """)
+    let stepColumns = """
+      select c.checkpoint_name, c.state->>'name', (c.state->'types')::text, c.state->>'kind',
+        (c.state->'value')::text, (c.state->'sequence')::text, (c.state->>'attempts')::bigint,
+        (c.state->>'fence')::bigint, (c.state->>'began')::bigint, (c.state->>'ended')::bigint,
+        c.state->>'worker'
+      from \(checkpoints) c
+      where c.task_id = (select task_id from \(tasks) where idempotency_key = $1)
+        and c.checkpoint_name ~ '^[0-9]'
+      """
+    steps = PostgresStatement(
+      "read steps",
+      """
+      \(stepColumns) and strpos(c.checkpoint_name, '/') = 0
+      order by c.checkpoint_name collate "C" desc limit $2::bigint
+      """)
+    keys = PostgresStatement(
+      "read keys", "\(stepColumns) and strpos(c.checkpoint_name, '/') > 0")
+    event = PostgresStatement(
+      "read an event",
+      "select payload::text from \(tables.events) where event_name = $1 and payload is not null")
+    changes = PostgresStatement(
+      "look for changes",
+      """
+      select t.idempotency_key, t.state || ' ' || r.state || ' ' || r.run_id
+        || ' ' || (r.state = 'sleeping' and r.available_at <= absurd.current_time()), false
+      from \(tasks) t join \(attempts) r on r.run_id = t.last_attempt_run
+      where t.idempotency_key = any($1::text[])
+      union all
+      select event_name, '', true from \(tables.events)
+      where event_name = any($2::text[]) and payload is not null
+      """)
+    childProgress = PostgresStatement(
+      "look for the progress of children",
+      """
+      with recursive begun as
+        (select r.created_at from \(tasks) t join \(attempts) r on r.task_id = t.task_id
+          where t.idempotency_key = $1
+          order by r.attempt desc offset $2::bigint limit 1),
+      tree as
+        (select t.task_id, t.idempotency_key from \(tasks) t where t.headers->>'parent' = $1
+          union all select t.task_id, t.idempotency_key from \(tasks) t
+            join tree on t.headers->>'parent' = tree.idempotency_key)
+      select exists
+          (select from \(checkpoints) c join tree on tree.task_id = c.task_id, begun
+            where c.updated_at > begun.created_at)
+        or exists
+          (select from \(attempts) r join tree on tree.task_id = r.task_id, begun
+            where r.completed_at > begun.created_at)
+      """)
+    stuck = PostgresStatement(
+      "list stuck runs",
+      """
+      select t.idempotency_key, coalesce(c.state->>'text', r.failure_reason->>'message', '')
+      from \(tasks) t join \(attempts) r on r.run_id = t.last_attempt_run
+        left join \(checkpoints) c on c.task_id = t.task_id
+          and c.checkpoint_name = '\(AbsurdName.reason)'
+      where t.headers ? 'run' and (\(Self.state)) = 'stuck' order by t.idempotency_key
+      """)
+  }
+
+  /// The state of a run, of a task `t` with its last attempt `r`.
+  private static let state = """
+    case t.state
+      when 'pending' then 'ready'
+      when 'running' then 'running'
+      when 'completed' then coalesce(t.completed_payload->>'kind', 'result')
+      when 'cancelled' then 'cancelled'
+      when 'failed' then 'stuck'
+      else case
+        when strpos(r.wake_event, '/@retry/') > 0 then 'stuck'
+        when r.available_at <= absurd.current_time() then 'ready'
+        else 'parked' end
+    end
+    """
+
+  /// The columns of runs, in the order in which ``StoredRun`` reads them.
+  private static func runColumns(_ tables: AbsurdTables) -> String {
+    let checkpoints = tables.checkpoints
+    return """
+      select t.idempotency_key, t.task_name, \(state), coalesce(
+          (t.completed_payload->'sequence')::text, changed.sequence, (t.params->'state')::text),
+        (t.params->'state')::text, step.checkpoint_name,
+        r.attempt + coalesce((t.headers->>'attempts')::bigint, 0), progress.fence,
+        r.claimed_by, r.claim_expires_at <= absurd.current_time(),
+        case when r.available_at < 'infinity'
+          then \(milliseconds("(r.available_at - absurd.current_time())")) end,
+        r.wake_event, \(milliseconds("t.cancelled_at")),
+        coalesce(reason.state->>'text', r.failure_reason->>'message'),
+        (t.completed_payload->'value')::text, t.headers->>'parent',
+        \(milliseconds("t.enqueue_at")),
+        \(milliseconds(
+          "greatest(t.enqueue_at, r.created_at, r.started_at, r.completed_at, t.cancelled_at, "
+          + "step.updated_at)")),
+        \(milliseconds("coalesce(r.completed_at, t.cancelled_at)")),
+        r.run_id, t.task_id, progress.count, t.headers->>'start', r.state
+      from \(tables.tasks) t
+      join \(tables.attempts) r on r.run_id = t.last_attempt_run
+      left join lateral
+        (select c.checkpoint_name, c.updated_at, c.state from \(checkpoints) c
+          where c.task_id = t.task_id and c.checkpoint_name ~ '^[0-9]+$'
+          order by c.checkpoint_name collate "C" desc limit 1) step on true
+      left join lateral
+        (select (c.state->'sequence')::text as sequence from \(checkpoints) c
+          where c.task_id = t.task_id and c.state ? 'sequence'
+          order by c.checkpoint_name collate "C" desc limit 1) changed on true
+      left join lateral
+        (select count(*) as count,
+            max((c.state->>'fence')::bigint) filter (where c.state->>'kind' <> 'attempts') as fence
+          from \(checkpoints) c
+          where c.task_id = t.task_id and c.checkpoint_name ~ '^[0-9]'
+            and c.checkpoint_name collate "C" >= coalesce(step.checkpoint_name, '')) progress
+        on true
+      left join \(checkpoints) reason
+        on reason.task_id = t.task_id and reason.checkpoint_name = '\(AbsurdName.reason)'
+      """
+  }
+}
+
+/// A time in milliseconds since the beginning of 1970, in SQL.
+func milliseconds(_ time: String) -> String { "(extract(epoch from \(time)) * 1000)::bigint" }

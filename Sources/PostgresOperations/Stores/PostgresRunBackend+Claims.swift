@@ -1,0 +1,117 @@
+internal import CompositeOperations
+internal import DurableOperations
+
+extension PostgresRunBackend {
+  /// The most claims without a finished step.
+  static let mostClaims = 10
+
+  var pauseBetweenClaims: Duration { .milliseconds(100) }
+
+  func longestPause(of flows: [String], emptyClaims: Int) async throws -> Duration {
+    emptyClaims > 10 ? .seconds(1) : .milliseconds(Int.random(in: 200...300))
+  }
+
+  func claim(flows: [String], limit: Int) async throws -> [RunClaim] {
+    let worker = workerName.next()
+    let values: [PostgresValue] = [
+      .text(queue.name), .text(worker), .integer(leaseSeconds), .integer(Int64(limit)),
+    ]
+    let (name, claim, read) = (queue.name, queue.claims.claim, queue.reads.claimed)
+    let giveBack = queue.claims.giveBack
+    let (time, now) = (ContinuousClock.now, now)
+    var isFirst = true
+    let runs = try await repeated {
+      let mayHaveClaimed = !isFirst
+      isFirst = false
+      return try await pool.run { connection -> [AbsurdRun] in
+        // After a lost reply the runs are claimed already.
+        var rows = mayHaveClaimed ? try connection.rows(read, [.text(worker)]) : nil
+        if rows == nil || rows?.count == 0 {
+          if try connection.rows(claim, values).count == 0 { return [] }
+          rows = try connection.rows(read, [.text(worker)])
+        }
+        let runs = rows.map { rows in (0..<rows.count).map { AbsurdRun(rows, $0, at: now) } } ?? []
+        // The tasks of other programs, for a while.
+        for run in runs where run.start == nil || !flows.contains(run.run.flow) {
+          let delay = PostgresValue.integer(Int64.random(in: 5...15))
+          _ = try connection.rows(giveBack, [.text(name), .text(run.attemptID), delay])
+        }
+        return runs.filter { $0.start != nil && flows.contains($0.run.flow) }
+      }
+    }
+    var claims: [RunClaim] = []
+    for run in runs {
+      let claim = add(run, worker, at: time)
+      if try await !markExhaustedStuck(claim) { claims.append(claim) }
+    }
+    return claims
+  }
+
+  private func add(
+    _ run: AbsurdRun, _ worker: String, at time: ContinuousClock.Instant
+  ) -> RunClaim {
+    let claim = RunClaim(run.run, isFirst: run.isFresh)
+    held.add(
+      HeldClaim(
+        token: claim.token, attemptID: run.attemptID, taskID: run.taskID, worker: worker,
+        claims: run.run.claims, extended: time))
+    return claim
+  }
+
+  /// Marks a run as stuck that was claimed too often.
+  ///
+  /// - Returns: Whether it was.
+  private func markExhaustedStuck(_ claim: RunClaim) async throws -> Bool {
+    let claims = claim.run.claims - 1
+    if claims < Self.mostClaims { return false }
+    // A parent whose children make progress is not stuck.
+    let values: [PostgresValue] = [.text(claim.run.id.text), .integer(Int64(Self.mostClaims - 1))]
+    let read = queue.reads.childProgress
+    if try await request({ try $0.rows(read, values) }).boolean(0, 0) == true { return false }
+    try await markStuck(
+      by: claim.token,
+      because: """
+        \(claims) claims in a row have not finished step \(claim.run.stepCount): the process ended, \
+        or the store failed, each time
+        """)
+    return true
+  }
+
+  func claim(_ id: RunID) async throws -> ClaimAnswer {
+    while true {
+      guard let found = try await stored(id) else { return .missing }
+      switch found.run.state {
+      case .result, .error, .cancelled, .stuck: return .over(found.run)
+      case .running:
+        guard found.run.hasExpired else { return .taken }
+        try await expire(found.attemptID)
+        continue
+      case .parked: return .parked(until: found.run.wake)
+      case .ready: break
+      }
+      let worker = workerName.next()
+      let values: [PostgresValue] = [.text(id.text), .text(worker), .integer(leaseSeconds)]
+      let (claim, read) = (queue.claims.claimRun, queue.reads.claimed)
+      let (time, now) = (ContinuousClock.now, now)
+      let run = try await request { connection -> AbsurdRun? in
+        var rows = try connection.rows(read, [.text(worker)])
+        if rows.count == 0 {
+          _ = try connection.rows(claim, values)
+          rows = try connection.rows(read, [.text(worker)])
+        }
+        return rows.count > 0 ? AbsurdRun(rows, 0, at: now) : nil
+      }
+      // Another worker was faster.
+      guard let run else { continue }
+      let claimed = add(run, worker, at: time)
+      if try await markExhaustedStuck(claimed) { continue }
+      return .claimed(claimed)
+    }
+  }
+
+  private func expire(_ attempt: String) async throws {
+    let values: [PostgresValue] = [.text(queue.name), .text(attempt)]
+    let statement = queue.claims.expire
+    _ = try await request { try $0.rows(statement, values) }
+  }
+}

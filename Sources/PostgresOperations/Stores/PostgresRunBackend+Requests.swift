@@ -1,0 +1,153 @@
+internal import CompositeOperations
+internal import DurableOperations
+internal import SystemSupport
+
+// The requests that come from outside of a run. Each is one transaction.
+extension PostgresRunBackend {
+  func cancel(_ id: RunID, because reason: String?) async throws {
+    let (name, requests) = (queue.name, queue.requests)
+    let reason = reason.map(reasonJSON)
+    guard try await stored(id) != nil else { throw RunStoreError.noSuchRun(id) }
+    let cancelled = try await request { connection in
+      try connection.transaction { () -> [RunID] in
+        let runs = try connection.rows(requests.tree, [.texts([id.text])])
+        // A failed task has no attempt that could be cancelled.
+        let rows = (0..<runs.count).filter { runs.text($0, 3) != "failed" }
+        for row in rows {
+          let task = PostgresValue.text(runs.text(row, 1) ?? "")
+          if let reason {
+            let attempt = PostgresValue.text(runs.text(row, 2) ?? "")
+            _ = try connection.rows(
+              requests.setReason, [.text(name), task, attempt, .text(reason)])
+          }
+          _ = try connection.rows(requests.cancel, [.text(name), task])
+          if runs.text(row, 4) != nil {
+            let end = AbsurdName.end(of: RunID(runs.text(row, 0) ?? ""))
+            _ = try connection.rows(requests.emit, [.text(name), .text(end), .text("null")])
+          }
+        }
+        return rows.map { RunID(runs.text($0, 0) ?? "") }
+      }
+    }
+    let running = Set(changes.runningRuns)
+    for id in cancelled where running.contains(id) { changes.cancelTask(of: id) }
+    changes.notify([.ready, .run(id)] + cancelled.map { .run($0) })
+  }
+
+  func send(_ payload: String, as event: String, to id: RunID) async throws {
+    guard let found = try await stored(id) else { throw RunStoreError.noSuchRun(id) }
+    if found.run.state.hasEnded { throw RunStoreError.hasEnded(found.run) }
+    let values: [PostgresValue] = [
+      .text(queue.name), .text(AbsurdName.event(event, of: id)),
+      .text(AbsurdText.normalized(texts.stored(payload))),
+    ]
+    let emit = queue.requests.emit
+    _ = try await request { try $0.rows(emit, values) }
+    changes.notify([.ready, .run(id), .event(id, event)])
+  }
+
+  // MARK: Retries
+
+  func retry(_ id: RunID, from step: Int?) async throws {
+    guard let found = try await stored(id) else { throw RunStoreError.noSuchRun(id) }
+    let steps = try await steps(of: id, last: nil)
+    let retry = try RunRetry(of: found.run, from: step, last: steps.last)
+    if retry.first > 0, !steps.contains(where: { $0.position == retry.first - 1 }) {
+      throw retry.error(oldest: steps.first?.position)
+    }
+    let (name, requests, texts) = (queue.name, queue.requests, texts)
+    try await request { connection in
+      try connection.transaction {
+        let locked = try connection.rows(requests.lockTask, [.text(id.text)])
+        guard locked.count > 0, locked.text(0, 0) == found.taskID,
+          locked.text(0, 1) == found.attemptID
+        else {
+          throw RunStoreError(
+            .busy, "run \(id) was changed by another process at the same time; try again")
+        }
+        if found.run.state.hasEnded {
+          try Self.begin(connection, again: found, retry, name, requests, texts)
+        } else {
+          try Self.resume(connection, found, retry, name, requests)
+        }
+      }
+    }
+    changes.notify([.ready, .run(id)])
+  }
+
+  /// Makes a waiting or stuck run due, without some of its steps.
+  private static func resume(
+    _ connection: PostgresConnection, _ found: AbsurdRun, _ retry: RunRetry, _ queue: String,
+    _ requests: RequestStatements
+  ) throws {
+    let task = PostgresValue.text(found.taskID)
+    let first = PostgresValue.text(AbsurdName.checkpoint(of: retry.first))
+    _ = try connection.rows(
+      requests.removeSteps, [task, first, .text(retry.keepsKeys ? "false" : "true")])
+    // The end of a stuck child was told to its parent.
+    _ = try connection.rows(requests.removeEvents, [.text(AbsurdName.end(of: retry.id))])
+    if found.attemptState == "failed" {
+      _ = try connection.rows(requests.retry, [.text(queue), task])
+    } else {
+      _ = try connection.rows(requests.makeDue, [.text(found.attemptID), task])
+    }
+  }
+
+  /// Begins an ended run again, with its first steps, as a new task in place of the old one.
+  private static func begin(
+    _ connection: PostgresConnection, again found: AbsurdRun, _ retry: RunRetry, _ queue: String,
+    _ requests: RequestStatements, _ texts: AbsurdText
+  ) throws {
+    let first = PostgresValue.text(AbsurdName.checkpoint(of: retry.first))
+    let steps = try connection.rows(requests.copySteps, [.text(found.taskID), first])
+    _ = try connection.rows(requests.removeTask, [.text(found.taskID)])
+    _ = try connection.rows(requests.removeEvents, [.text(AbsurdName.end(of: retry.id))])
+    let options = Self.options(
+      of: found.run.id, parent: found.run.parent, start: found.start ?? "",
+      attempts: found.run.fence)
+    let state = #"{"state":\#(texts.stored(found.run.initial))}"#
+    let spawned = try connection.rows(
+      requests.spawn, [.text(queue), .text(found.run.flow), .text(state), .text(options)])
+    let (task, attempt) = (spawned.text(0, 0) ?? "", spawned.text(0, 1) ?? "")
+    for row in 0..<steps.count {
+      _ = try connection.rows(
+        requests.setStep,
+        [
+          .text(queue), .text(task), .text(attempt), .text(steps.text(row, 0) ?? ""),
+          .text(steps.text(row, 1) ?? "null"),
+        ])
+    }
+  }
+
+  // MARK: Deletion
+
+  func forget(_ id: RunID) async throws {
+    guard let found = try await stored(id) else { throw RunStoreError.noSuchRun(id) }
+    guard found.run.state.hasEnded else { throw RunStoreError.hasNotEnded(found.run) }
+    let requests = queue.requests
+    try await request { connection in
+      try connection.transaction {
+        let child = try connection.rows(requests.openChild, [.texts([id.text])])
+        if child.count > 0 { throw RunStoreError.hasOpenChild(id, child.text(0, 0) ?? "") }
+        _ = try connection.rows(requests.remove, [.texts([id.text])])
+      }
+    }
+  }
+
+  func forget(endedBefore time: Int64) async throws -> Int {
+    let requests = queue.requests
+    // By the clock of the server, because clocks of machines differ.
+    let age = Self.delay(from: time, to: now)
+    return try await request { connection in
+      try connection.transaction {
+        let ended = try connection.rows(requests.ended, [.integer(age)])
+        let names = (0..<ended.count).compactMap { ended.text($0, 0) }
+        if !names.isEmpty { _ = try connection.rows(requests.remove, [.texts(names)]) }
+        return names.count
+      }
+    }
+  }
+
+  /// Absurd deletes old tasks itself, by the policy of the queue.
+  func tidy(endedBefore time: Int64) async throws -> Int { 0 }
+}

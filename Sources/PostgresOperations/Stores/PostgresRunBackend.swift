@@ -1,0 +1,201 @@
+internal import CompositeOperations
+internal import Dispatch
+internal import DurableOperations
+internal import Foundation
+internal import SystemSupport
+
+/// A store in a queue of Absurd.
+///
+/// A run is a task of the queue, and its claim an attempt with a lease. The lease is extended by each
+/// write and by ``PostgresWatch``.
+final class PostgresRunBackend: RunBackend {
+  let options: RunStoreOptions
+  let location: String
+  let changes = RunChanges()
+  let file: String? = nil
+  let leavesChildrenToWorkers = true
+  let mostChildren: Int? = 10_000
+
+  let queue: AbsurdQueue
+  let texts: AbsurdText
+  let held = HeldClaims()
+  let workerName = WorkerName()
+  /// How long a claim is valid without a sign of life.
+  let lease: Duration
+  let pool: PostgresPool
+  private let watch: PostgresWatch
+
+  init(
+    _ address: String, queue name: String, options: RunStoreOptions,
+    lease: Duration = .seconds(30)
+  ) {
+    self.options = options
+    self.lease = lease
+    let location = "\(PostgresAddress(address)), queue '\(name)'"
+    self.location = location
+    let queue = AbsurdQueue(name)
+    self.queue = queue
+    texts = AbsurdText(options.coder)
+    pool = PostgresPool(to: address, capacity: 4, timeout: lease * 2 / 3) { connection in
+      try AbsurdSchema.check(connection, queue: name, at: location)
+    }
+    watch = PostgresWatch(of: queue, at: address, held, changes, lease: lease)
+    changes.onInterest { [weak watch] in watch?.start() }
+  }
+
+  var now: Int64 { options.milliseconds }
+  var leaseSeconds: Int64 { max(1, lease.components.seconds) }
+
+  func close() async {
+    await watch.close()
+    await pool.close()
+  }
+
+  func ownerHasEnded(of run: StoredRun) -> Bool { run.hasExpired }
+
+  // MARK: Requests
+
+  /// Makes a request that may be repeated.
+  ///
+  /// - Throws: A ``RunStoreError`` in place of a ``PostgresError``; the error of the body.
+  func request<Result: Sendable>(
+    _ body: @escaping @Sendable (PostgresConnection) throws -> Result
+  ) async throws -> Result {
+    try await repeated { try await self.pool.run(body) }
+  }
+
+  /// How long a request is repeated while the server cannot be reached.
+  private static let patience = Duration.seconds(3)
+
+  func repeated<Result>(
+    for patience: Duration = patience, _ body: () async throws -> Result
+  ) async throws -> Result {
+    var pauses = Backoff.Delays(
+      Backoff.exponential(from: .milliseconds(50)).capped(at: .seconds(1)).jittered())
+    var randomness = SystemRandomNumberGenerator()
+    let end = ContinuousClock.now + patience
+    while true {
+      do { return try await body() } catch let error as PostgresError {
+        guard error.isTransient, ContinuousClock.now < end else { throw RunStoreError(error) }
+        await Self.pause(pauses.delay(using: &randomness))
+      }
+    }
+  }
+
+  /// Waits, also in a cancelled task.
+  private static func pause(_ duration: Duration) async {
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().asyncAfter(deadline: .now() + duration.dispatchInterval) {
+        continuation.resume()
+      }
+    }
+  }
+
+  // MARK: Runs
+
+  func insert(_ run: NewRun) async throws -> (run: StoredRun, isNew: Bool) {
+    // Shows after a lost reply whether this start has made the run.
+    let start = workerName.next()
+    let options = Self.options(of: run.id, parent: run.parent, start: start, attempts: 0)
+    let state = #"{"state":\#(texts.stored(run.state))}"#
+    let values: [PostgresValue] = [
+      .text(queue.name), .text(run.flow), .text(state), .text(options),
+    ]
+    let (spawn, read) = (queue.requests.spawn, queue.reads.run)
+    _ = try await repeated { try await pool.rows(spawn, values, order: run.id.text) }
+    let rows = try await request { try $0.rows(read, [.text(run.id.text)]) }
+    guard rows.count > 0 else {
+      throw RunStoreError(
+        .other, "run \(run.id) was started and is not there; it may have been forgotten")
+    }
+    let stored = AbsurdRun(rows, 0, at: now)
+    let isNew = stored.start == start
+    if isNew { changes.notify([.ready]) }
+    return (stored.run, isNew)
+  }
+
+  /// The options of a task.
+  ///
+  /// - Parameter attempts: How many attempts the run had before it was retried.
+  static func options(of id: RunID, parent: RunID?, start: String, attempts: Int) -> String {
+    var options = JSONWriter()
+    options.object { json in
+      json.member("idempotency_key", id.text)
+      json.name("headers")
+      json.object { json in
+        json.member("run", id.text)
+        json.member("events", String(AbsurdName.prefix(of: id).dropLast()))
+        json.member("start", start)
+        if attempts > 0 { json.member("attempts", attempts) }
+        if let parent { json.member("parent", parent.text) }
+      }
+    }
+    return options.text
+  }
+
+  func stored(_ id: RunID) async throws -> AbsurdRun? {
+    let read = queue.reads.run
+    let rows = try await request { try $0.rows(read, [.text(id.text)]) }
+    return rows.count > 0 ? AbsurdRun(rows, 0, at: now) : nil
+  }
+
+  func run(_ id: RunID) async throws -> StoredRun? { try await stored(id)?.run }
+
+  func runs(_ selection: RunSelection) async throws -> [StoredRun] {
+    let read = queue.reads.runs
+    let values: [PostgresValue] = [
+      selection.flow.map { .text($0) } ?? .null, .texts(selection.states.map(\.rawValue)),
+      selection.after.map { .integer($0.began) } ?? .null,
+      selection.after.map { .text($0.id.text) } ?? .null,
+      .integer(Int64(clamping: selection.limit)),
+    ]
+    let rows = try await request { try $0.rows(read, values) }
+    return (0..<rows.count).map { AbsurdRun(rows, $0, at: now).run }
+  }
+
+  func steps(of id: RunID, last count: Int?) async throws -> [StoredStep] {
+    let values: [PostgresValue] = [.text(id.text), .integer(Int64(clamping: count ?? .max))]
+    let read = queue.reads.steps
+    let rows = try await request { try $0.rows(read, values) }
+    return (0..<rows.count).reversed().compactMap { StoredStep(rows, $0) }
+  }
+
+  func parts(of id: RunID, last count: Int?) async throws -> StoredParts {
+    let read = queue.reads.keys
+    let steps = try await steps(of: id, last: count)
+    let rows = try await request { try $0.rows(read, [.text(id.text)]) }
+    return StoredParts(steps: steps, keys: (0..<rows.count).compactMap { StoredStep(rows, $0) })
+  }
+
+  func event(_ name: String, of id: RunID) async throws -> String? {
+    let read = queue.reads.event
+    let event = AbsurdName.event(name, of: id)
+    let rows = try await request { try $0.rows(read, [.text(event)]) }
+    return rows.count > 0 ? rows.text(0, 0).map(AbsurdText.text) : nil
+  }
+
+  func check() async throws -> [String] {
+    let read = queue.reads.stuck
+    let rows = try await request { try $0.rows(read, []) }
+    return (0..<rows.count).map { row in
+      "run \(rows.text(row, 0) ?? "") is stuck: \(rows.text(row, 1) ?? "")"
+    }
+  }
+}
+
+extension RunStoreError {
+  init(_ error: PostgresError) {
+    let reason: Reason =
+      switch (error.kind, error.code) {
+      case (.notConnected, let code) where code.isEmpty || code.hasPrefix("57"): .unreachable
+      case (.lost, _): .unreachable
+      case (_, "53100"): .diskFull
+      case (_, "42501"): .notAccessible
+      case (_, "3F000"), (_, "42P01"), (_, "42883"), (_, "42703"): .unsupportedSchema
+      case (.notConnected, let code) where code.hasPrefix("53"): .unreachable
+      case (.notConnected, _): .notAccessible
+      case (.refused, _): .other
+      }
+    self.init(reason, error.description)
+  }
+}

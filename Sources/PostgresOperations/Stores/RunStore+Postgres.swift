@@ -1,0 +1,46 @@
+public import DurableOperations
+
+extension RunStore {
+  /// Returns a store in a PostgreSQL database, for workers on any number of machines.
+  ///
+  /// ```swift
+  /// import DurableOperations
+  /// import PostgresOperations
+  ///
+  /// let store = RunStore.postgres("postgresql://flows@db.example.org/app")
+  /// ```
+  ///
+  /// The database needs the workflow engine Absurd, version 0.4 to 0.6, and a queue. The store is
+  /// opened by the first request, with at most four connections and one more while it runs or awaits
+  /// runs.
+  ///
+  /// - Parameters:
+  ///   - address: The address, as libpq has it: a URI, or keywords with values. The environment
+  ///     variables and the password file of libpq count, too.
+  ///   - queue: The name of the queue, at most 57 bytes.
+  ///   - options: The settings. The maximum size of a value is 1 MiB by default. The durability is
+  ///     that of the server.
+  public static func postgres(
+    _ address: String, queue: String = "default",
+    options: RunStoreOptions = RunStoreOptions(valueLimit: 1 << 20)
+  ) -> RunStore {
+    RunStore(PostgresRunBackend(address, queue: queue, options: options))
+  }
+
+  /// Returns a store whose leases have another length, for tests.
+  package static func postgres(
+    _ address: String, queue: String = "default", lease: Duration,
+    options: RunStoreOptions = RunStoreOptions(valueLimit: 1 << 20)
+  ) -> RunStore {
+    RunStore(PostgresRunBackend(address, queue: queue, options: options, lease: lease))
+  }
+}
+
+/// Opens stores of addresses, for `RunStore(at:)`, which finds this type by its name.
+enum PostgresStoreOpener: RunStoreOpener {
+  static func store(
+    at address: String, queue: String, _ options: RunStoreOptions?
+  ) -> RunStore {
+    .postgres(address, queue: queue, options: options ?? RunStoreOptions(valueLimit: 1 << 20))
+  }
+}
