@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test func `a request about a run that does not exist is an error that names it`() async throws {
-    let store = RunStore.memory()
+    let store = RunStore.test()
     let requests: [@Sendable () async throws -> Void] = [
       { try await store.cancel("none") }, { try await store.retry("none") },
       { try await store.send(1, as: "e", to: "none") }, { try await store.forget("none") },

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct NameTests {
   @Test func `J13: the same name, flow and state are the same run`() async throws {
-    let store = RunStore.memory()
+    let store = RunStore.test()
     let first = try await store.start(Sum(count: 1), named: "r")
     let second = try await store.start(Sum(count: 1), named: "r")
     #expect(first.isNew && !second.isNew)
@@ -15,7 +15,7 @@ import Testing
   }
 
   @Test func `J13: another state or another flow under the name is an error`() async throws {
-    let store = RunStore.memory()
+    let store = RunStore.test()
     try await store.start(Sum(count: 1), named: "r")
     let state = await #expect(throws: RunExistsError.self) {
       try await store.start(Sum(count: 2), named: "r")
@@ -34,7 +34,7 @@ import Testing
   ])
   func `invalid names are refused, with the problem`(name: String, problem: String) async throws {
     let error = await #expect(throws: RunStoreError.self) {
-      try await RunStore.memory().start(Sum(count: 1), named: RunID(name))
+      try await RunStore.test().start(Sum(count: 1), named: RunID(name))
     }
     #expect(error?.reason == .invalidName)
     let description = error?.description ?? ""
@@ -45,7 +45,7 @@ import Testing
 
   @Test(arguments: ["a", "order 7/2", "Grün", "👍", "x'; DROP TABLE run"])
   func `valid names are taken`(name: String) async throws {
-    let store = RunStore.memory()
+    let store = RunStore.test()
     let flow = DurableOperation(Sum(count: 1), named: RunID(name), in: store)
     #expect(try await flow.run().get() == 1)
     #expect(try await store.runs().map(\.id.text) == [name])

@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test func `J5: an initial state over the limit is refused`() async throws {
-    let store = RunStore.memory(options: RunStoreOptions(valueLimit: 10))
+    let store = RunStore.test(options: RunStoreOptions(valueLimit: 10))
     let error = await #expect(throws: RunStoreError.self) {
       try await store.start(Sum(count: 1_000), named: "r")
     }
@@ -70,7 +70,7 @@ import Testing
       let value = isOutput ? "its output" : "its state"
       #expect(run.reason?.hasPrefix("\(value) of ") == true, "\(run.reason ?? "")")
     }
-    let store = RunStore.memory(options: RunStoreOptions(valueLimit: 100))
+    let store = RunStore.test(options: RunStoreOptions(valueLimit: 100))
     try await store.start(Single(.event), named: "r")
     let error = await #expect(throws: RunStoreError.self) {
       try await store.send(String(repeating: "x", count: 200), as: "go", to: "r")

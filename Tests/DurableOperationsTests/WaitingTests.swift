@@ -10,10 +10,10 @@ import Testing
     let test = TestStore()
     let wake = Int64(test.time.now.timeIntervalSince1970 + 60) * 1_000
     #expect(try await test.run(Single(.sleep)).state == .parked)
-    #expect(try await test.row().wake == wake)
+    #expect(test.isEqual(try await test.row().wake, wake))
     test.time.pass(.seconds(59))
     #expect(try await test.run(Single(.sleep)).state == .parked)
-    #expect(try await test.row().wake == wake)
+    #expect(test.isEqual(try await test.row().wake, wake))
     test.time.pass(.seconds(1))
     #expect(try await test.run(Single(.sleep)).state == .result)
   }

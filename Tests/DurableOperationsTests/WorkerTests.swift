@@ -7,20 +7,22 @@ import Testing
   @Test func `J20: a worker runs the runs of the flows that it knows, and leaves the others`()
     async throws
   {
-    let store = RunStore.memory()
+    let store = RunStore.test()
     try await store.start(Single(.note), named: "unknown")
     let runs = try await (0..<10).asyncMap { try await store.start(Sum(count: 3), named: "r\($0)") }
     let worker = DurableWorker(in: store, running: [Sum.self], width: .limited(to: 3)).start()
     for run in runs { #expect(try await run.outcome.get() == 6) }
     // A run that is started later.
     #expect(try await store.start(Sum(count: 1), named: "late").outcome.get() == 1)
-    #expect(try await store.run("unknown")?.summary.state == .ready)
+    let state = try await store.run("unknown")?.summary.state
+    // A queue is shared with other programs, so the worker gives the run back for some seconds.
+    #expect(state == (TestServer.isAbsent ? .ready : .parked))
     worker.cancel()
     #expect(await worker.outcome.isCancelled)
   }
 
   @Test func `a worker runs at most as many runs at once as its width`() async throws {
-    let store = RunStore.memory()
+    let store = RunStore.test()
     let gate = Gate()
     try await GatedFlow.$gate.withValue(gate) {
       for number in 0..<5 { try await store.start(GatedFlow(), named: "r\(number)") }
@@ -42,7 +44,7 @@ import Testing
   @Test func `a worker that is cancelled releases its runs, so that another takes them at once`()
     async throws
   {
-    let store = RunStore.memory()
+    let store = RunStore.test()
     let (begun, continuation) = AsyncStream.makeStream(of: Void.self)
     try await store.start(Single(.endless), named: "r")
     await Endless.$begun.withValue(continuation) {
@@ -58,7 +60,7 @@ import Testing
   func `a run that waits for a child or an event within a composite gives its place to others`()
     async throws
   {
-    let store = RunStore.memory()
+    let store = RunStore.test()
     let worker = DurableWorker(
       in: store, running: [WaitingInParallel.self, Sum.self], width: .limited(to: 1)
     ).start()
@@ -72,7 +74,7 @@ import Testing
   }
 
   @Test func `a parked run continues in a worker when its event comes`() async throws {
-    let store = RunStore.memory()
+    let store = RunStore.test()
     let worker = DurableWorker(in: store, running: [Single.self]).start()
     let run = try await store.start(Single(.event), named: "r")
     try await store.send(5, as: "go", to: "r")
@@ -97,7 +99,8 @@ import Testing
     #expect(try await test.store.runs().map(\.id) == ["open"])
   }
 
-  @Test func `J23: an idle worker deletes runs that are older than the retention`() async throws {
+  @Test(.enabled(if: TestServer.isAbsent))
+  func `J23: an idle worker deletes runs that are older than the retention`() async throws {
     let test = TestStore(nil, RunStoreOptions(retention: .seconds(60)))
     _ = try await test.run(Sum(count: 1), "old")
     test.time.pass(.seconds(61))

@@ -6,21 +6,33 @@ import Foundation
 final class TestTime: Sendable {
   private let lock = Lock(Date(timeIntervalSince1970: 1_800_000_000))
 
+  private let server: TestServer?
+
+  init(_ server: TestServer? = nil) { self.server = server }
+
   var now: Date { lock.withLock { $0 } }
-  func pass(_ duration: Duration) { lock.withLock { $0 += duration / .seconds(1) } }
+
+  func pass(_ duration: Duration) {
+    lock.withLock { $0 += duration / .seconds(1) }
+    server?.pass(duration)
+  }
 }
 
 /// A store with a wall clock that the test sets.
 struct TestStore: Sendable {
   let store: RunStore
-  let time = TestTime()
+  let time: TestTime
 
   /// - Parameter file: The file; nil for a store in memory.
   init(_ file: String? = nil, _ options: RunStoreOptions = RunStoreOptions()) {
     var options = options
-    let time = time
+    let server = TestServer(forFile: file)
+    let time = TestTime(server)
+    self.time = time
     options.now = { time.now }
-    store = file.map { RunStore.sqlite($0, options: options) } ?? .memory(options: options)
+    store =
+      server?.store(options) ?? file.map { .sqlite($0, options: options) }
+      ?? .memory(options: options)
   }
 
   /// Claims a run, and runs it until it ends or has to wait.
@@ -62,6 +74,12 @@ struct TestStore: Sendable {
     return run
   }
 
+  /// Whether two times in milliseconds are equal. A server has a clock of its own, which goes on.
+  func isEqual(_ time: Int64?, _ other: Int64) -> Bool {
+    guard let time else { return false }
+    return TestServer.isAbsent ? time == other : abs(time - other) < 20_000
+  }
+
   func outcome<Flow: DurableSequence>(
     _ id: RunID = "r", of flow: Flow.Type
   ) async throws -> Outcome<Flow.Output> {
@@ -74,6 +92,18 @@ struct TestStore: Sendable {
     func perform(in context: OperationContext) async throws -> RunProgress {
       try await driver.attempt(in: context)
     }
+  }
+}
+
+extension RunStore {
+  /// A new store in memory, or in a new queue on the server of the tests.
+  static func test(options: RunStoreOptions = RunStoreOptions()) -> RunStore {
+    TestServer(forFile: nil)?.store(options) ?? .memory(options: options)
+  }
+
+  /// A store in a file, or in a queue on the server of the tests that belongs to the file.
+  static func test(_ file: String, options: RunStoreOptions = RunStoreOptions()) -> RunStore {
+    TestServer(forFile: file)?.store(options) ?? .sqlite(file, options: options)
   }
 }
 
