@@ -103,6 +103,7 @@ where Flow.Output: Codable {
     }
     let part = try journal.part(JournalKey(reserved: "child", id?.text ?? ""))
     let child = id ?? journal.childName
+    try journal.step.addChild()
     let (backend, parent) = (journal.session.backend, journal.session.run)
     let (run, outcome) = try await journal.step.request {
       _ = try await backend.start(flow, named: child, parent: parent)

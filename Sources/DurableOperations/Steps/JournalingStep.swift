@@ -17,6 +17,7 @@ struct JournalingStep<Base: ComposableOperation>: TransparentOperation {
         throw StepNotCodableError(
           run: step.session.run, step: step.position, name: step.name, type: "\(Base.Success.self)")
       }
+      try step.checkChildren(of: base)
       let journal = RunJournal(of: step, committing: base.isCommittedStep ? recorder : nil)
       held = try await base.performHeld(in: context.journaling(in: journal))
     } catch {

@@ -34,6 +34,8 @@ final class StepInProgress: Sendable {
     var stored: [String: StoredStep]
     /// Whether the journal may contain keys of this step.
     var hasKeys: Bool
+    /// The number of child flows that have begun.
+    var children = 0
     var parking: Parking?
     var stuckReason: String?
     /// The first failure of the store, because of which the step cannot finish.
@@ -103,6 +105,14 @@ final class StepInProgress: Sendable {
   var attempts: Int {
     let key = JournalKey(reserved: "retry").text
     return state.withLock { $0.stored[key]?.attempts ?? 1 }
+  }
+
+  /// The number of child flows that have begun, with one more.
+  func nextChild() -> Int {
+    state.withLock { state in
+      state.children += 1
+      return state.children
+    }
   }
 
   func checkSize(of value: String?) throws {
