@@ -190,6 +190,11 @@ if headersOfPostgres.contains(where: FileManager.default.fileExists) {
       name: "PostgresOperations",
       dependencies: ["CompositeOperations", "CPostgres", "DurableOperations", "SystemSupport"],
       swiftSettings: strict),
+    // Tests kill it.
+    .executableTarget(
+      name: "ClusterCrashes",
+      dependencies: ["CompositeOperations", "DurableOperations", "PostgresOperations"],
+      path: "Tests/ClusterCrashes", swiftSettings: strict),
     .testTarget(
       name: "PostgresOperationsTests",
       dependencies: [
