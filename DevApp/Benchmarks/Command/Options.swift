@@ -60,6 +60,7 @@ struct Options {
       catalogue.busyCount = 10_000
       catalogue.processCount = 400
       catalogue.requestCount = 2_000
+      catalogue.cancellationCount = 50
       catalogue.bodySizes = (memory: 64, file: 250)
     }
     if let count {

@@ -148,6 +148,7 @@
       connections[connection.file] = nil
       held.removeAll { $0 === connection }
       Foundation.close(connection.file)
+      reportHeld()
     }
 
     private static func answer(bodySize: Int) -> [UInt8] {

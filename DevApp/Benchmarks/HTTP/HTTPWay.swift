@@ -15,7 +15,7 @@
 
   /// The operations of this package.
   struct HTTPOperationsWay: HTTPWay {
-    private let session: HTTPSession
+    let session: HTTPSession
 
     init(connections: Int) {
       var configuration = HTTPConfiguration()
@@ -52,7 +52,7 @@
 
   /// Foundation's `URLSession`, with its tasks in a task group.
   final class URLSessionWay: HTTPWay {
-    private let session: URLSession
+    let session: URLSession
 
     init(connections: Int, delegate: (any URLSessionDelegate)? = nil) {
       let configuration = URLSessionConfiguration.ephemeral

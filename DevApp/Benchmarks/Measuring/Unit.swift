@@ -4,6 +4,8 @@ enum Unit: String, Sendable, Encodable {
   case nanosecondsPerEvent = "ns per event"
   /// The wall time of a whole run.
   case milliseconds = "ms"
+  /// The time of one operation, also as a percentile.
+  case microseconds = "µs"
   case bytesPerOperation = "bytes per operation"
   case bytesPerRun = "bytes per run"
   case stepsPerSecond = "steps/s"
@@ -14,7 +16,7 @@ enum Unit: String, Sendable, Encodable {
   /// Whether figures are times.
   var isTime: Bool {
     switch self {
-    case .nanosecondsPerOperation, .nanosecondsPerEvent, .milliseconds: true
+    case .nanosecondsPerOperation, .nanosecondsPerEvent, .milliseconds, .microseconds: true
     case .bytesPerOperation, .bytesPerRun: false
     case .stepsPerSecond, .requestsPerSecond, .megabytesPerSecond: false
     }
@@ -24,7 +26,7 @@ enum Unit: String, Sendable, Encodable {
   var isRate: Bool {
     switch self {
     case .stepsPerSecond, .requestsPerSecond, .megabytesPerSecond: true
-    case .nanosecondsPerOperation, .nanosecondsPerEvent, .milliseconds: false
+    case .nanosecondsPerOperation, .nanosecondsPerEvent, .milliseconds, .microseconds: false
     case .bytesPerOperation, .bytesPerRun: false
     }
   }
@@ -38,6 +40,7 @@ enum Unit: String, Sendable, Encodable {
     case .nanosecondsPerOperation, .nanosecondsPerEvent, .bytesPerOperation, .bytesPerRun:
       amount / Double(operations)
     case .milliseconds: amount / 1_000_000
+    case .microseconds: amount / 1_000
     case .stepsPerSecond, .requestsPerSecond, .megabytesPerSecond: Double(operations) / amount * 1e9
     }
   }

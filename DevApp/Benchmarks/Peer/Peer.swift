@@ -10,6 +10,7 @@ final class Peer: Sendable {
   private static let shapes: Set = [
     "fan-out", "busy", "chain", "nested", "pairs", "eights", "fib", "graph-fan", "graph-chain",
     "sleep", "flow", "flows", "http-1", "http-8", "http-64", "http-to-memory", "http-to-file",
+    "http-cancel", "http-cancel-body", "http-cancel-64",
   ]
 
   struct Offer: Sendable {

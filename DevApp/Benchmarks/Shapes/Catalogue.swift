@@ -13,6 +13,8 @@ struct Catalogue {
   var processCount = 2_000
   /// The number of HTTP requests for small bodies.
   var requestCount = 10_000
+  /// The number of HTTP requests that are cancelled, one after another.
+  var cancellationCount = 200
   /// The size of a large body that is received in memory, and written to a file, in megabytes.
   var bodySizes = (memory: 256, file: 1_000)
 
@@ -114,6 +116,9 @@ struct Catalogue {
         { .largeBodyToMemory(megabytes: bodySizes.memory) },
         { .largeBodyToFile(megabytes: bodySizes.file) }, { .waitingRequests(count: 1_000) },
         { .requestsBesideWaiting(count: requestCount / 2, waiting: 1_000) },
+        { .cancelledRequests(id: "http-cancel", width: 1, times: cancellationCount) },
+        { .cancelledBody(times: cancellationCount) },
+        { .cancelledRequests(id: "http-cancel-64", width: 64, times: cancellationCount) },
       ]
     #else
       []

@@ -10,11 +10,18 @@ from typing import NamedTuple
 MAXIMUM_COUNT = 10_000_000
 
 
+class Timed(NamedTuple):
+    """The answer of a way that takes its own time, because only a part of its work counts."""
+
+    nanoseconds: int
+    checksum: int
+
+
 class Way(NamedTuple):
     shape: str
     name: str
     # Does the work once and returns its checksum.
-    run: Callable[[int], Awaitable[int]]
+    run: Callable[[int], Awaitable[int | Timed]]
 
 
 def serve(ways: list[Way]) -> None:
@@ -46,8 +53,10 @@ def parse(request: str, ways: list[Way]) -> tuple[Way, int]:
 async def measure(way: Way, count: int) -> tuple[int, int]:
     wake()
     start = time.perf_counter_ns()
-    checksum = await way.run(count)
-    return time.perf_counter_ns() - start, checksum
+    answer = await way.run(count)
+    if isinstance(answer, Timed):
+        return answer
+    return time.perf_counter_ns() - start, answer
 
 
 def wake() -> None:
