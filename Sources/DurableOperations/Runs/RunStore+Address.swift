@@ -54,7 +54,8 @@ extension RunStore {
         'PostgresOperations' of this package to its dependencies, and install libpq (libpq-dev)
         """)
     }
-    self = opener.store(at: place, queue: queue, options)
+    // libpq knows the scheme in lowercase.
+    self = opener.store(at: scheme + place.dropFirst(scheme.count), queue: queue, options)
   }
 
   /// The scheme of an address, in lowercase; nil for a path.

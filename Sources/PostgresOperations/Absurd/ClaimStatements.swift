@@ -49,27 +49,27 @@ struct ClaimStatements: Sendable {
     claimRun = PostgresStatement(
       "claim a run",
       """
-      with due as materialized
-        (select r.run_id, r.task_id, r.attempt
-          from \(tasks) t join \(attempts) r on r.run_id = t.last_attempt_run
+      with clock as materialized (select absurd.current_time() as now),
+      due as materialized
+        (select r.run_id, r.task_id, r.attempt, clock.now
+          from \(tasks) t join \(attempts) r on r.run_id = t.last_attempt_run, clock
           where t.idempotency_key = $1 and r.state in ('pending', 'sleeping')
-            and t.state in ('pending', 'sleeping', 'running')
-            and r.available_at <= absurd.current_time()
-          for update skip locked),
+            and t.state in ('pending', 'sleeping', 'running') and r.available_at <= clock.now
+          for update of t, r skip locked),
       attempt as
         (update \(attempts) r
           set state = 'running', claimed_by = $2,
-            claim_expires_at = absurd.current_time() + make_interval(secs => $3::integer),
-            started_at = absurd.current_time(), available_at = absurd.current_time()
+            claim_expires_at = due.now + make_interval(secs => $3::integer),
+            started_at = due.now, available_at = due.now
           from due where r.run_id = due.run_id returning r.run_id),
       task as
         (update \(tasks) t
           set state = 'running', attempts = greatest(t.attempts, due.attempt),
-            first_started_at = coalesce(t.first_started_at, absurd.current_time())
+            first_started_at = coalesce(t.first_started_at, due.now)
           from due where t.task_id = due.task_id returning t.task_id),
       wait as
         (delete from \(tables.waits) w using due
-          where w.run_id = due.run_id and w.timeout_at <= absurd.current_time())
+          where w.run_id = due.run_id and w.timeout_at <= due.now)
       select count(*) from attempt
       """)
     expire = PostgresStatement(

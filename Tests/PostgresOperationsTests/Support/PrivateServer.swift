@@ -254,3 +254,13 @@ final class PrivateServer: @unchecked Sendable {
       .split(separator: ")").last?.split(separator: " ")
   }
 }
+
+extension PrivateServer {
+  /// The number of statements in the log, of a server with the setting `log_statement=all`.
+  var statementCount: Int {
+    let log = (try? String(contentsOfFile: "\(folder)/log", encoding: .utf8)) ?? ""
+    return log.split(separator: "\n").count {
+      $0.contains("LOG:  statement:") || $0.contains("LOG:  execute ")
+    }
+  }
+}

@@ -1,0 +1,125 @@
+internal import CompositeOperations
+internal import DurableOperations
+internal import PostgresOperations
+internal import Testing
+
+@Suite(.enabled(if: PrivateServer.whatIsMissing == nil)) struct ChildrenTests {
+  @Test func `K5: the child flows of one step run on several workers`() async throws {
+    let queue = try await TestQueue()
+    let stores = [queue.store(), queue.store(), queue.store()]
+    let workers = stores.map {
+      DurableWorker(in: $0, running: [Crowd.self, Leaf.self], width: .limited(to: 2)).start()
+    }
+    let run = try await stores[0].start(Crowd(count: 60), named: "r")
+    #expect(try await run.outcome.result == 60)
+    let processes = try await queue.query(
+      """
+      select count(distinct split_part(claimed_by, '/', 2)) from absurd.r_default r
+      join absurd.t_default t using (task_id) where t.task_name = 'Leaf'
+      """)
+    #expect(processes == "3")
+    for worker in workers { worker.cancel() }
+    for worker in workers { _ = await worker.outcome }
+  }
+
+  @Test func `K5: parents that wait for children leave the places of a worker to them`()
+    async throws
+  {
+    let queue = try await TestQueue()
+    let store = queue.store()
+    let worker = DurableWorker(
+      in: store, running: [Crowd.self, Leaf.self], width: .limited(to: 1)
+    ).start()
+    for number in 0..<5 {
+      try await store.start(CrowdOfOwn(number: number), named: "parent-\(number)")
+    }
+    let other = DurableWorker(
+      in: queue.store(), running: [CrowdOfOwn.self, Leaf.self], width: .limited(to: 2)
+    ).start()
+    for number in 0..<5 {
+      let run = try await store.start(CrowdOfOwn(number: number), named: "parent-\(number)")
+      #expect(try await run.outcome.result == 4)
+    }
+    worker.cancel()
+    other.cancel()
+    _ = await worker.outcome
+    _ = await other.outcome
+  }
+
+  @Test func `K5: without a worker that knows the child's flow, its parent's process runs it`()
+    async throws
+  {
+    let queue = try await TestQueue()
+    // No worker at all.
+    let alone = await DurableOperation(Crowd(count: 3), named: "alone", in: queue.store()).run()
+    #expect(alone.result == 3)
+    // A worker of the parent only.
+    let store = queue.store()
+    let worker = DurableWorker(in: store, running: [CrowdOfOwn.self]).start()
+    #expect(try await store.start(CrowdOfOwn(number: 0), named: "r").outcome.result == 4)
+    worker.cancel()
+    _ = await worker.outcome
+  }
+
+  @Test func `K5: a child that is parked and retried wakes its parked parent`() async throws {
+    let queue = try await TestQueue()
+    let store = queue.store()
+    let worker = DurableWorker(in: store, running: [Parent.self, Everything.self, Leaf.self])
+      .start()
+    let run = try await store.start(Parent(), named: "r")
+    while try await store.run("child")?.summary.event != "go" {
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    #expect(try await store.run("r")?.summary.state == .parked)
+    try await store.send(7, as: "go", to: "child")
+    #expect(try await run.outcome.result == Everything.log)
+    worker.cancel()
+    _ = await worker.outcome
+  }
+
+  @Test func `K8: more child flows than claims can bear are refused before any of them begins`()
+    async throws
+  {
+    let queue = try await TestQueue()
+    let store = queue.store()
+    let outcome = await DurableOperation(Crowd(count: 10_001), named: "r", in: store).run()
+    let error = try #require(outcome.error as? SequentialOperationError)
+    let cause = try #require(error.cause as? FanOutError)
+    #expect(cause.count == 10_001 && cause.limit == 10_000)
+    #expect(
+      "\(cause)".contains(
+        "10,001 child flows exceed the limit of 10,000 for postgresql://postgres@"), "\(cause)")
+    #expect("\(cause)".contains("queue 'default'") && "\(cause)".contains("batched(by:)"))
+    #expect(try await store.runs().count == 1)
+  }
+}
+
+/// A flow with child flows of its own names.
+private struct CrowdOfOwn: DurableSequence {
+  let number: Int
+  private var count = 0
+
+  init(number: Int) { self.number = number }
+
+  mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
+    if let previous {
+      count = previous.result(as: [String].self)?.count ?? -1
+      return nil
+    }
+    return ParallelOperation(
+      (0..<4).map { ChildFlow(Leaf(name: "leaf"), named: "leaf-\(number)-\($0)") })
+  }
+
+  func output(of steps: FinishedSteps) -> Int { count }
+}
+
+/// A flow of one child flow.
+private struct Parent: DurableSequence {
+  mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
+    previous == nil ? ChildFlow(Everything(), named: "child") : nil
+  }
+
+  func output(of steps: FinishedSteps) -> [String] {
+    steps.last(of: ChildFlow<Everything>.self) ?? []
+  }
+}

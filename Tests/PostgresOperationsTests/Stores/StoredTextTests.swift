@@ -1,0 +1,149 @@
+internal import CompositeOperations
+internal import DurableOperations
+internal import Foundation
+internal import PostgresOperations
+internal import Testing
+
+@Suite(.enabled(if: PrivateServer.whatIsMissing == nil)) struct StoredTextTests {
+  @Test(arguments: [
+    "", "plain", "quotes \" and \\ and / and '", "tab\tand\nlines", "U+0000: \0.", "\0",
+    "emoji 👩‍👩‍👧 and é", "{\"z\": \"AAAA\"}", "spaces  and: , {}", "\\u0000",
+  ])
+  func `K6: texts are returned as they were stored`(text: String) async throws {
+    let queue = try await TestQueue()
+    let store = queue.store()
+    let run = try await store.start(Echo(.text(text)), named: "r")
+    let worker = DurableWorker(in: store, running: [Echo.self]).start()
+    #expect(try await run.outcome.result == .text(text))
+    // A process that reads it later.
+    let details = try #require(try await queue.store().run("r"))
+    let coder = JSONRunCoder()
+    let value = try coder.decode(Value.self, from: details.steps.last?.value ?? "")
+    #expect(value == .text(text))
+    #expect(try coder.decode(Echo.self, from: details.sequence) == Echo(.text(text)))
+    worker.cancel()
+    _ = await worker.outcome
+  }
+
+  @Test(arguments: [
+    Value.object(["z": "AAAA"]), .object(["z": ""]), .object(["z": "x", "a": "y"]),
+    .object(["long key": "1", "a": "2"]), .numbers([0.1, 1e300, 2.5e-308, -1.5, 1e15, 0]),
+    .numbers([]),
+  ])
+  func `K6: objects and numbers are returned as they were stored`(value: Value) async throws {
+    let queue = try await TestQueue()
+    let outcome = await DurableOperation(Echo(value), named: "r", in: queue.store()).run()
+    #expect(outcome.result == value)
+    #expect(
+      await DurableOperation(Echo(value), named: "r", in: queue.store()).run().result == value)
+  }
+
+  @Test func `K6: JSON is stored so that other programs can read it`() async throws {
+    let queue = try await TestQueue()
+    _ = await DurableOperation(Echo(.object(["a": "b"])), named: "r", in: queue.store()).run()
+    let name = try await queue.query(
+      "select state->'value'->'object'->'_0'->>'a' from absurd.c_default")
+    #expect(name == "b")
+  }
+
+  @Test func `K6: texts of another coder are stored as they are`() async throws {
+    let queue = try await TestQueue()
+    let options = RunStoreOptions(valueLimit: 1 << 20, coder: ReversingCoder())
+    let store = queue.store(options: options)
+    #expect(
+      await DurableOperation(Echo(.text("secret")), named: "r", in: store).run().result
+        == .text("secret"))
+    let found = try await queue.query(
+      "select count(*) from absurd.c_default where state::text like '%secret%'")
+    #expect(found == "0")
+    let again = DurableOperation(
+      Echo(.text("secret")), named: "r", in: queue.store(options: options))
+    #expect(await again.run().result == .text("secret"))
+  }
+
+  @Test func `K6: names with special characters`() async throws {
+    let queue = try await TestQueue()
+    let store = queue.store()
+    for name in ["a/b", "a%2Fb", "@end", "it's \"x\"", "👩‍👩‍👧", "$reason", "a/@end"] {
+      let id = RunID(name)
+      let worker = DurableWorker(in: store, running: [Waiting.self]).start()
+      let run = try await store.start(Waiting(event: name), named: id)
+      while try await store.run(id)?.summary.state != .parked {
+        try await Task.sleep(for: .milliseconds(5))
+      }
+      #expect(try await store.run(id)?.summary.event == name)
+      try await store.send(name, as: name, to: id)
+      #expect(try await run.outcome.result == name)
+      worker.cancel()
+      _ = await worker.outcome
+    }
+    #expect(try await store.check() == [])
+  }
+
+  @Test func `J5: a value over the limit of the store is an error that names it`() async throws {
+    let queue = try await TestQueue()
+    let text = String(repeating: "x", count: 2 << 20)
+    let store = queue.store()
+    let outcome = await DurableOperation(Large(count: text.count), named: "r", in: store).run()
+    let error = try #require(outcome.error as? SequentialOperationError)
+    let description = error.cause.map { "\($0)" } ?? ""
+    #expect(description.contains("exceeds the limit of 1 MiB"), "\(description)")
+  }
+}
+
+/// A value of a step.
+enum Value: Codable, Hashable, Sendable {
+  case text(String)
+  case object([String: String])
+  case numbers([Double])
+}
+
+/// A flow that returns its value, through a step.
+private struct Echo: DurableSequence, Equatable {
+  let value: Value
+
+  init(_ value: Value) { self.value = value }
+
+  mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
+    previous == nil ? Returned(value: value) : nil
+  }
+
+  func output(of steps: FinishedSteps) -> Value? { steps.last(of: Returned.self) }
+
+  struct Returned: ComposableOperation {
+    let value: Value
+    func perform(in context: OperationContext) async throws -> Value { value }
+  }
+}
+
+private struct Waiting: DurableSequence {
+  let event: String
+
+  mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
+    previous == nil ? AwaitedEvent(event, as: String.self) : nil
+  }
+
+  func output(of steps: FinishedSteps) -> String? { steps.last(of: AwaitedEvent<String>.self) }
+}
+
+private struct Large: DurableSequence {
+  let count: Int
+
+  mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
+    previous == nil
+      ? SimpleOperation { [count] in String(repeating: "x", count: count) }.named("large") : nil
+  }
+
+  func output(of steps: FinishedSteps) {}
+}
+
+/// A coder whose texts are not JSON.
+private struct ReversingCoder: RunCoder {
+  func encode(_ value: some Encodable) throws -> String {
+    String(try JSONRunCoder().encode(value).reversed())
+  }
+
+  func decode<Value: Decodable>(_ type: Value.Type, from text: String) throws -> Value {
+    try JSONRunCoder().decode(type, from: String(text.reversed()))
+  }
+}

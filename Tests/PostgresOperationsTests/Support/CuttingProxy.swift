@@ -1,0 +1,130 @@
+internal import Foundation
+internal import Synchronization
+
+/// A socket in front of a server that can lose a reply: it closes the connection when the reply has
+/// arrived from the server, so that the server has executed the request and the client does not know.
+final class CuttingProxy: Sendable {
+  struct Failure: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  private struct State {
+    /// After how many replies one is lost; nil for none.
+    var countdown: Int?
+    var replies = 0
+    var isClosed = false
+  }
+
+  private let state = Mutex(State())
+  private let listener: Int32
+  private let folder: String
+  private let path: String
+
+  /// - Parameters:
+  ///   - folder: The folder of the socket of the server.
+  ///   - port: The number of the proxy's own socket.
+  init(in folder: String, port: Int = 5433) throws {
+    self.folder = folder
+    path = "\(folder)/.s.PGSQL.\(port)"
+    unsafe unlink(path)
+    listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    let isBound = unsafe Self.with(path) { unsafe bind(listener, $0, $1) }
+    guard isBound == 0, listen(listener, 64) == 0 else {
+      throw Failure(description: "\(path) cannot be used: errno \(errno)")
+    }
+    Thread.detachNewThread { [listener, weak self] in
+      while true {
+        let client = accept(listener, nil, nil)
+        if client < 0 { return }
+        guard let self else {
+          _ = close(client)
+          return
+        }
+        connect(client)
+      }
+    }
+  }
+
+  deinit {
+    shutdown(listener, Int32(SHUT_RDWR))
+    close(listener)
+    unsafe unlink(path)
+  }
+
+  /// The number of replies so far.
+  var replies: Int { state.withLock { $0.replies } }
+
+  /// Loses a reply after a number of others.
+  func cut(after count: Int) { state.withLock { $0.countdown = count } }
+
+  /// Whether the reply was lost.
+  var hasCut: Bool { state.withLock { $0.countdown == nil } }
+
+  private func connect(_ client: Int32) {
+    let server = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    let end = unsafe Self.with("\(folder)/.s.PGSQL.5432") {
+      unsafe Foundation.connect(server, $0, $1)
+    }
+    if end != 0 {
+      close(client)
+      close(server)
+      return
+    }
+    let done = DispatchGroup()
+    for (source, target, isReply) in [(client, server, false), (server, client, true)] {
+      done.enter()
+      Thread.detachNewThread { [weak self] in
+        Self.copy(source, target) { isReply && self?.isLost() == true }
+        shutdown(source, Int32(SHUT_RDWR))
+        shutdown(target, Int32(SHUT_RDWR))
+        done.leave()
+      }
+    }
+    done.notify(queue: .global()) {
+      close(client)
+      close(server)
+    }
+  }
+
+  private func isLost() -> Bool {
+    state.withLock { state in
+      state.replies += 1
+      guard let countdown = state.countdown else { return false }
+      state.countdown = countdown > 0 ? countdown - 1 : nil
+      return countdown == 0
+    }
+  }
+
+  private static func copy(_ source: Int32, _ target: Int32, _ isLost: () -> Bool) {
+    var bytes = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let count = unsafe bytes.withUnsafeMutableBytes {
+        unsafe read(source, $0.baseAddress, $0.count)
+      }
+      if count <= 0 || isLost() { return }
+      var written = 0
+      while written < count {
+        let part = unsafe bytes.withUnsafeBytes {
+          unsafe send(target, $0.baseAddress! + written, count - written, Int32(MSG_NOSIGNAL))
+        }
+        if part <= 0 { return }
+        written += part
+      }
+    }
+  }
+
+  private static func with(
+    _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+  ) -> Int32 {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    unsafe withUnsafeMutableBytes(of: &address.sun_path) { bytes in
+      unsafe bytes.copyBytes(from: Array(path.utf8) + [0])
+    }
+    return unsafe withUnsafePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+  }
+}
