@@ -44,8 +44,12 @@ final class PostgresCancellableRequest<Response: Sendable>: Sendable {
   }
 
   /// Runs the body on the thread of a connection, unless the request was cancelled.
-  func run(on lane: PostgresLane, _ body: (PostgresConnection) throws -> Response) {
-    guard update(with: nil) else { return }
+  ///
+  /// - Returns: Resumes the task.
+  func run(
+    on lane: PostgresLane, _ body: (PostgresConnection) throws -> Response
+  ) -> PostgresLane.Resumption {
+    guard update(with: nil) else { return {} }
     let result = Result {
       let connection = try lane.connected()
       guard update(with: connection.canceller) else { throw CancellationError() }
@@ -58,7 +62,7 @@ final class PostgresCancellableRequest<Response: Sendable>: Sendable {
     }
     // A cancellation may still arrive at the server, so no other request may use the connection.
     if waiter == nil { lane.disconnect() } else { lane.finish() }
-    waiter?.resume(with: result)
+    return { waiter?.resume(with: result) }
   }
 
   /// - Returns: Whether the request continues; false if it was cancelled.

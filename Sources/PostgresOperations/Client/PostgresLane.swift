@@ -6,6 +6,9 @@ internal import Dispatch
 // Unchecked because of the connection: only blocks on the serial queue and the deinitializer, which
 // runs after them, access it.
 final class PostgresLane: @unchecked Sendable {
+  /// Resumes the tasks of finished requests.
+  typealias Resumption = () -> Void
+
   /// The maximum number of attempts of a write that conflicts with concurrent transactions.
   private static let attemptLimit = 5
 
@@ -38,11 +41,16 @@ final class PostgresLane: @unchecked Sendable {
   /// Closes the connection if it has failed.
   func finish() { if connection?.isUsable == false { connection = nil } }
 
-  /// Executes writes, and resumes each waiter with its rows or its error.
-  func execute(_ writes: [PostgresWrite]) {
+  /// Executes writes.
+  ///
+  /// - Returns: Resumes each waiter with its rows or its error. A write that is repeated does not
+  ///   delay the others: their waiters are resumed before.
+  func execute(_ writes: [PostgresWrite]) -> Resumption {
     // The sort is stable.
     var pending = writes.count > 1 ? writes.sorted { $0.order < $1.order } : writes
-    for attempt in 1... {
+    var attempt = 0
+    while true {
+      attempt += 1
       let results: [PostgresConnection.Result]
       do {
         let connection = try connected()
@@ -59,22 +67,24 @@ final class PostgresLane: @unchecked Sendable {
         }
         finish()
       } catch {
-        for write in pending { write.waiter.resume(throwing: error) }
-        return
+        return { [pending] in for write in pending { write.waiter.resume(throwing: error) } }
       }
       var conflicts: [PostgresWrite] = []
+      var finished: [(waiter: PostgresWrite.Waiter, result: PostgresConnection.Result)] = []
       for (write, result) in zip(pending, results) {
-        switch result {
-        case .success(let rows): write.waiter.resume(returning: rows)
-        case .failure(let error):
-          if attempt < Self.attemptLimit, error.isConflict || error.isOutdatedStatement {
-            conflicts.append(write)
-          } else {
-            write.waiter.resume(throwing: error)
-          }
+        if attempt < Self.attemptLimit, case .failure(let error) = result,
+          error.isConflict || error.isOutdatedStatement
+        {
+          conflicts.append(write)
+        } else {
+          finished.append((write.waiter, result))
         }
       }
-      if conflicts.isEmpty { return }
+      let resumption = { [finished] in
+        for (waiter, result) in finished { waiter.resume(with: result) }
+      }
+      if conflicts.isEmpty { return resumption }
+      resumption()
       pending = conflicts
     }
   }

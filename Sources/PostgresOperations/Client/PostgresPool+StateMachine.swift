@@ -2,6 +2,8 @@ internal import CompositeOperations
 
 /// A write that may share a transaction with others.
 struct PostgresWrite: Sendable {
+  typealias Waiter = CheckedContinuation<PostgresRows, any Error>
+
   /// The maximum number of writes in a transaction.
   static let batchLimit = 64
   /// The size of the values, in bytes, at which a transaction takes no further writes.
@@ -10,11 +12,11 @@ struct PostgresWrite: Sendable {
   let request: PostgresRequest
   /// The writes of a transaction are in this order, so that transactions lock rows in the same one.
   let order: String
-  let waiter: CheckedContinuation<PostgresRows, any Error>
+  let waiter: Waiter
 }
 
 extension PostgresPool {
-  typealias Job = @Sendable (PostgresLane) -> Void
+  typealias Job = @Sendable (PostgresLane) -> PostgresLane.Resumption
 
   enum Work: Sendable {
     case job(Job)

@@ -44,7 +44,7 @@ package final class PostgresPool: Sendable {
       submit { lane in
         let result = Result { try body(lane.connected()) }
         lane.finish()
-        waiter.resume(with: result)
+        return { waiter.resume(with: result) }
       }
     }
   }
@@ -110,11 +110,14 @@ package final class PostgresPool: Sendable {
     lane.async { [self] in
       var next: Work? = work
       while let work = next {
-        switch work {
-        case .job(let job): job(lane)
-        case .writes(let writes): lane.execute(writes)
-        }
+        let resume =
+          switch work {
+          case .job(let job): job(lane)
+          case .writes(let writes): lane.execute(writes)
+          }
+        // Before it, so that the next request of a resumed task finds this lane idle.
         next = machine.withLock { $0.finished(lane) }
+        resume()
       }
     }
   }

@@ -5,15 +5,15 @@ import Testing
 
 @Suite(.enabled(if: PrivateServer.missingServer == nil), .timeLimit(.minutes(2)))
 struct PostgresConnectionTests {
-  /// Runs a body on a new thread, with a connection.
+  /// Runs a body with a connection.
   private func connected<Value: Sendable>(
     _ body: @escaping @Sendable (PostgresConnection) throws -> Value
   ) async throws -> Value {
     let server = PrivateServer.shared
     try await server.start()
-    return try await onNewThread {
-      Result { try body(PostgresConnection(to: server.address, timeout: .seconds(20))) }
-    }.get()
+    return try await ThreadExecutor.run {
+      try body(PostgresConnection(to: server.address, timeout: .seconds(20)))
+    }
   }
 
   @Test(.enabled(if: PrivateServer.whatIsMissing == nil))

@@ -96,6 +96,9 @@ final class PrivateServer: @unchecked Sendable {
     }
   }
 
+  /// Returns what the server has logged.
+  func log() async throws -> String { try await perform { $0.text("log") } }
+
   /// Runs SQL in the database `postgres`, or in the given one, by `psql`.
   ///
   /// - Returns: The output, without headers.
