@@ -164,9 +164,13 @@ final class PrivateServer: @unchecked Sendable {
       [
         "-c",
         """
-        tail --pid="$1" -s 0.2 -f /dev/null & tail=$!
-        trap 'kill $tail' TERM
-        wait $tail
+        trap stop=1 TERM
+        exec {nothing}<> <(:)
+        # A process that has ended may stay a zombie.
+        while [[ -z ${stop:-} ]] && read -r _ _ state _ 2>/dev/null <"/proc/$1/stat" &&
+          [[ $state != Z ]]; do
+          read -r -t 0.2 -u $nothing
+        done
         server=$(head -n 1 "$2/data/postmaster.pid" 2>/dev/null)
         if [[ -n $server ]]; then
           children=$(pgrep -P "$server")
