@@ -105,7 +105,7 @@ extension PostgresConnection {
     if !missing.isEmpty {
       let (answers, loss) = exchange(
         missing.flatMap { [.preparation($0, name: makeName()), .synchronization] })
-      if let loss { return requests.map { _ in .failure(loss) } }
+      if let loss { return requests.map { _ in .failure(loss.beforeRequest) } }
       refusals = answers.refusedPreparations
     }
     var steps: [Step] = []

@@ -33,6 +33,15 @@ extension PostgresError {
     }
   }
 
+  /// The same error for a request that was not sent.
+  var beforeRequest: PostgresError {
+    kind == .lost
+      ? PostgresError(
+        .notConnected, code: code,
+        "the request was not sent, because of an earlier failure: \(description)")
+      : self
+  }
+
   /// Whether nothing was executed because of concurrent transactions, so that the same statement may
   /// succeed at once.
   var isConflict: Bool { kind == .refused && (code == "40001" || code == "40P01") }

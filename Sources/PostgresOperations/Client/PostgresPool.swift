@@ -27,7 +27,9 @@ package final class PostgresPool: Sendable {
       PostgresLane("PostgreSQL connection \(number)") {
         let connection = try PostgresConnection(
           to: address, timeout: timeout, cancellations: cancellations)
-        try prepare(connection)
+        do { try prepare(connection) } catch let error as PostgresError {
+          throw error.beforeRequest
+        }
         return connection
       }
     }

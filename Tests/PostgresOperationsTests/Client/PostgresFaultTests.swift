@@ -56,6 +56,16 @@ struct PostgresFaultTests {
     #expect(try await pool.rows(Self.backend, [], order: "").integer(0, 0) != backend)
   }
 
+  @Test func `a connection that is lost while it is prepared has sent no request`() async throws {
+    let pool = PostgresPool(to: try await Self.server.freshSchema()) { connection in
+      _ = try connection.rows(
+        PostgresStatement("end", "SELECT pg_terminate_backend(pg_backend_pid())"))
+    }
+    let error = await postgresError { _ = try await count(pool) }
+    #expect(error?.kind == .notConnected)
+    #expect(error?.code == "57P01")
+  }
+
   @Test func `a transaction whose connection is ended is not committed`() async throws {
     let pool = try await pool()
     let other = try await self.pool()
