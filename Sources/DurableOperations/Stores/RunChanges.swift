@@ -103,6 +103,11 @@ package final class RunChanges: Sendable {
     cancel?()
   }
 
+  /// Whether a task waits for a run or an event.
+  package var isAwaited: Bool {
+    state.withLock { $0.waiters.count > 1 || !$0.waiters.isEmpty && $0.waiters[.ready] == nil }
+  }
+
   /// What tasks wait for.
   package var awaited: [Topic] { state.withLock { Array($0.waiters.keys) } }
 

@@ -21,7 +21,9 @@ final class PostgresWatch: @unchecked Sendable {
 
   private var connection: PostgresConnection?
   private var interval = shortestInterval
-  private var next: DispatchWorkItem?
+  private var next: (item: DispatchWorkItem, time: ContinuousClock.Instant)?
+  /// Whether a look was asked for and the queue does not know it yet.
+  private let isAskedFor = Lock(false)
   private var isClosed = false
   /// What the last look has found, for each run and each event that something waits for.
   private var found: [String: String] = [:]
@@ -39,9 +41,15 @@ final class PostgresWatch: @unchecked Sendable {
 
   /// Looks soon, because something has begun to run or to wait.
   func start() {
+    let isFirst = isAskedFor.withLock { isAskedFor in
+      defer { isAskedFor = true }
+      return !isAskedFor
+    }
+    if !isFirst { return }
     queue.async { [weak self] in
       guard let self else { return }
-      if next == nil || !awaited.isEmpty {
+      isAskedFor.withLock { $0 = false }
+      if next == nil || changes.isAwaited {
         interval = Self.shortestInterval
         schedule()
       }
@@ -53,7 +61,7 @@ final class PostgresWatch: @unchecked Sendable {
     await withCheckedContinuation { continuation in
       queue.async { [self] in
         isClosed = true
-        next?.cancel()
+        next?.item.cancel()
         connection = nil
         continuation.resume()
       }
@@ -62,11 +70,16 @@ final class PostgresWatch: @unchecked Sendable {
 
   // MARK: On the queue
 
+  /// Looks after the interval, or when an earlier call has decided, if that is sooner.
   private func schedule() {
-    next?.cancel()
     if isClosed { return }
+    let time = ContinuousClock.now + interval
+    if let next {
+      if next.time <= time { return }
+      next.item.cancel()
+    }
     let item = DispatchWorkItem { [weak self] in self?.look() }
-    next = item
+    next = (item, time)
     queue.asyncAfter(deadline: .now() + interval.dispatchInterval, execute: item)
   }
 
@@ -74,11 +87,11 @@ final class PostgresWatch: @unchecked Sendable {
   private var awaited: [RunChanges.Topic] { changes.awaited.filter { $0 != .ready } }
 
   private func look() {
+    next = nil
     cancelUnreachable()
     let (awaited, running) = (awaited, changes.runningRuns)
     if awaited.isEmpty, running.isEmpty, held.all.isEmpty {
       found = [:]
-      next = nil
       return
     }
     let time = ContinuousClock.now
