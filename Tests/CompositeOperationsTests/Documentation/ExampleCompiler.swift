@@ -25,6 +25,12 @@ struct ExampleCompiler {
     libraries = URL(fileURLWithPath: paths.runtimeResourcePath)
   }
 
+  /// Whether the package contains a module on this machine.
+  func hasModule(_ name: String) -> Bool {
+    FileManager.default.fileExists(
+      atPath: modules.appendingPathComponent("\(name).swiftmodule").path)
+  }
+
   /// Returns the compiler's errors and warnings for the examples, one text each.
   func problems(of examples: [Example], prelude: String) async throws -> [String] {
     let sources = examples.enumerated().map { index, example in
@@ -55,7 +61,7 @@ struct ExampleCompiler {
         // For the C modules that the package's modules import.
         "-I", Checkout.path(of: "Sources/CProcesses/include"),
         "-I", Checkout.path(of: "Sources/CCurl"), "-I", Checkout.path(of: "Sources/CSQLite"),
-        "-I", Checkout.path(of: "Sources/CZlib"),
+        "-I", Checkout.path(of: "Sources/CZlib"), "-I", Checkout.path(of: "Sources/CPostgres"),
         // For the macros of Testing, and for manifests.
         "-plugin-path", libraries.appendingPathComponent("host/plugins/testing").path,
         "-I", libraries.appendingPathComponent("pm/ManifestAPI").path,
