@@ -112,8 +112,8 @@ public struct RunStore: Sendable {
   /// Cancels a run and its child flows.
   ///
   /// The request is stored first. A run that is not running ends at once. A running one is cancelled
-  /// within a second, and begins no further step. Its outcome is a cancellation with the
-  /// reason. A run that has ended does not change.
+  /// within a second, or two in PostgreSQL, and begins no further step. Its outcome is a cancellation
+  /// with the reason. A run that has ended does not change.
   ///
   /// - Parameters:
   ///   - id: The name of the run.

@@ -11,11 +11,14 @@ public struct RunStoreOptions: Sendable {
     case normal
   }
 
-  /// Whether a step is on the disk when it counts as finished. ``Durability/full`` by default.
+  /// Whether a step is on the disk when it counts as finished. ``Durability/full`` by default. In
+  /// PostgreSQL, the setting `synchronous_commit` of the server applies instead.
   public var durability: Durability
-  /// How long ended runs are kept. 30 days by default.
+  /// How long ended runs are kept. 30 days by default. In PostgreSQL, the policy of the queue applies
+  /// instead.
   public var retention: Duration
-  /// The maximum number of bytes of a stored value. 16 MiB by default.
+  /// The maximum number of bytes of a stored value. 16 MiB by default. A store in PostgreSQL that was
+  /// created without settings has 1 MiB.
   public var valueLimit: Int
   /// The shortest wait for which a run is parked. During a shorter wait, it stays in memory. 10
   /// seconds by default.

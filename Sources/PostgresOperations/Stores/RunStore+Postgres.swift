@@ -12,14 +12,15 @@ extension RunStore {
   ///
   /// The database needs the workflow engine Absurd, version 0.4 to 0.6, and a queue. The store is
   /// opened by the first request, with at most four connections and one more while it runs or awaits
-  /// runs.
+  /// runs. Each call returns a store with connections of its own, so share one in a program. See
+  /// <doc:FromOneMachineToMany>.
   ///
   /// - Parameters:
   ///   - address: The address, as libpq has it: a URI, or keywords with values. The environment
   ///     variables and the password file of libpq count, too.
   ///   - queue: The name of the queue, at most 57 bytes.
-  ///   - options: The settings. The maximum size of a value is 1 MiB by default. The durability is
-  ///     that of the server.
+  ///   - options: The settings. By default, the maximum size of a value is 1 MiB; settings of your own
+  ///     have 16 MiB unless you set `valueLimit`. The durability and the retention have no effect.
   public static func postgres(
     _ address: String, queue: String = "default",
     options: RunStoreOptions = RunStoreOptions(valueLimit: 1 << 20)
