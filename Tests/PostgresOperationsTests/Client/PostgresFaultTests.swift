@@ -201,9 +201,15 @@ struct PostgresFaultTests {
     let pool = try await pool(timeout: .seconds(60))
     #expect(try await count(pool) == 0)
     try await Self.server.pause()
+    let (failed, signal) = AsyncStream.makeStream(of: Void.self)
     // The second one waits for a new connection.
     for _ in 1...2 {
-      let task = Task { try await pool.runCancellable { _ = try $0.rows(Self.backend) } }
+      let task = Task {
+        try await pool.runCancellable { connection in
+          defer { signal.yield() }
+          _ = try connection.rows(Self.backend)
+        }
+      }
       try await Task.sleep(for: .milliseconds(50))
       let time = await ContinuousClock().measure {
         task.cancel()
@@ -211,6 +217,9 @@ struct PostgresFaultTests {
       }
       #expect(time < .seconds(20))
     }
+    // The statement fails long before the timeout, which frees its connection.
+    let time = await ContinuousClock().measure { for await _ in failed { break } }
+    #expect(time < .seconds(20))
     try await Self.server.resume()
     #expect(try await count(pool) == 0)
   }
