@@ -10,7 +10,8 @@ struct PrivateServerTests {
     #expect(FileManager.default.fileExists(atPath: folder))
     try await server?.pause()
     server = nil
-    #expect(!FileManager.default.fileExists(atPath: folder))
+    // The queue of the server may release it later.
+    try await waitUntilRemoved(folder)
   }
 
   @Test func `a server ends when its process is killed`() async throws {
@@ -25,6 +26,10 @@ struct PrivateServerTests {
     let output = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self)
     let folder = output.matches(of: /folder (\S+) end/).first.map { String($0.1) } ?? ""
     try #require(folder.hasPrefix("/tmp/pg-"))
+    try await waitUntilRemoved(folder)
+  }
+
+  private func waitUntilRemoved(_ folder: String) async throws {
     let deadline = ContinuousClock.now + .seconds(30)
     while FileManager.default.fileExists(atPath: folder) {
       try #require(ContinuousClock.now < deadline, "the server continues")
