@@ -45,6 +45,8 @@ import Testing
     let claims = try await backend.claim(flows: ["Sum"], limit: 2)
     #expect(claims.map(\.token.run) == ["other"])
     #expect(try await test.row().state == .stuck)
+    try await test.store.retry("r")
+    #expect(try await test.run(Sum(count: 1)).state == .result)
   }
 
   @Test

@@ -47,7 +47,7 @@ public struct DurableOperation<Flow: DurableSequence>: ComposableOperation {
 
   public func perform(in context: OperationContext) async throws -> Flow.Output {
     let backend = store.backend
-    _ = try await backend.start(flow, named: id)
+    _ = try await backend.start(flow, named: id, isClaimedNext: true)
     let driver = RunDriver(id, of: Flow.self, in: backend)
     let run = try await driver.drive(in: context)
     return try await backend.outcome(of: run, as: Flow.self).getDurably(run)
@@ -105,9 +105,15 @@ where Flow.Output: Codable {
     let child = id ?? journal.childName
     try journal.step.addChild()
     let (backend, parent) = (journal.session.backend, journal.session.run)
+    let registration = FlowRegistration(Flow.self)
+    let isForWorkers = journal.session.leavesToWorkers(registration)
     let (run, outcome) = try await journal.step.request {
-      _ = try await backend.start(flow, named: child, parent: parent)
-      let run = try await part.ended(child, as: FlowRegistration(Flow.self), in: context)
+      _ = try await backend.start(
+        flow, named: child, parent: parent, isClaimedNext: !isForWorkers)
+      let run =
+        isForWorkers
+        ? try await part.endedElsewhere(child, in: context)
+        : try await part.endedHere(child, as: registration, in: context)
       return (run, try await backend.outcome(of: run, as: Flow.self))
     }
     return try outcome.getDurably(run)
@@ -116,30 +122,25 @@ where Flow.Output: Codable {
 
 extension ChildFlow: DurableWait {}
 
+extension RunSession {
+  /// Whether a worker of this flow will run a child: this one, or another that has the same flows.
+  fileprivate func leavesToWorkers(_ flow: FlowRegistration) -> Bool {
+    backend.leavesChildrenToWorkers && place?.flows.contains(flow.name) == true
+  }
+}
+
 extension RunJournal {
-  /// Waits until a child has ended, or runs it.
+  /// Runs a child in this process, or waits until another process has run it.
   ///
   /// - Returns: The child, which has ended.
-  fileprivate func ended(
-    _ child: RunID, as flow: FlowRegistration, in context: OperationContext
-  ) async throws -> StoredRun {
-    guard session.backend.leavesChildrenToWorkers else {
-      return try await endedHere(child, as: flow, in: context)
-    }
-    // A worker of the flow will run it, this one or another. Otherwise there may be none.
-    if session.place?.flows.contains(flow.name) == true {
-      return try await endedElsewhere(child, in: context)
-    }
-    return try await withoutParking.endedHere(child, as: flow, in: context)
-  }
-
-  /// Runs a child in this process, or waits until another process has run it.
-  private func endedHere(
+  fileprivate func endedHere(
     _ child: RunID, as flow: FlowRegistration, in context: OperationContext
   ) async throws -> StoredRun {
     let backend = session.backend
+    // Where workers share the store, nothing would wake a parked parent that no worker runs.
+    let waiting = backend.leavesChildrenToWorkers ? withoutParking : self
     while true {
-      try Task.checkCancellation()
+      // The first claim does not check the cancellation: it may be made already.
       switch try await backend.claim(child) {
       case .claimed(let claim):
         // In the place of its parent, which only waits.
@@ -151,9 +152,10 @@ extension RunJournal {
         }
       case .over(let run): return try ended(run)
       case .missing: throw RunStoreError.noSuchRun(child)
-      case .taken: try await waitForClaim(of: child, until: nil, in: context)
-      case .parked(let wake): try await waitForClaim(of: child, until: wake, in: context)
+      case .taken: try await waiting.waitForClaim(of: child, until: nil, in: context)
+      case .parked(let wake): try await waiting.waitForClaim(of: child, until: wake, in: context)
       }
+      try Task.checkCancellation()
     }
   }
 
@@ -175,7 +177,7 @@ extension RunJournal {
   private static let longestWait: Int64 = 3_600_000
 
   /// Waits until another process has run a child.
-  private func endedElsewhere(
+  fileprivate func endedElsewhere(
     _ child: RunID, in context: OperationContext
   ) async throws -> StoredRun {
     while true {

@@ -30,13 +30,14 @@ package struct RunDriver: Sendable {
   /// - Throws: A ``RunStuckError``; the error of the store; `CancellationError`.
   func drive(in context: OperationContext) async throws -> StoredRun {
     while true {
-      try Task.checkCancellation()
+      // The first attempt does not check the cancellation: the run may be claimed already.
       switch try await attempt(in: context) {
       case .ended(let run): return run
       case .stuck(let reason): throw RunStuckError(run: id, reason: reason)
       case .ran: break
       case .taken, .parked: try await waitForChange(in: context)
       }
+      try Task.checkCancellation()
     }
   }
 
@@ -122,7 +123,7 @@ extension RunBackend {
   /// - Throws: A ``RunExistsError`` if another run has the name; a ``RunStuckError`` if today's type
   ///   cannot decode the first state of the run with the name; a ``RunStoreError``.
   package func start<Flow: DurableSequence>(
-    _ flow: Flow, named id: RunID, parent: RunID? = nil
+    _ flow: Flow, named id: RunID, parent: RunID? = nil, isClaimedNext: Bool = false
   ) async throws -> (run: StoredRun, isNew: Bool) {
     if let problem = id.problem {
       throw RunStoreError(
@@ -137,7 +138,9 @@ extension RunBackend {
     if let problem = options.problem(ofSize: state.utf8.count) {
       throw RunStoreError(.tooLarge, "run \(id): the state of \(Flow.self) \(problem)")
     }
-    let new = NewRun(id: id, flow: Flow.flowName, state: state, parent: parent)
+    let new = NewRun(
+      id: id, flow: Flow.flowName, state: state, parent: parent,
+      isClaimedNext: isClaimedNext)
     let (run, isNew) = try await insert(new)
     if isNew { return (run, true) }
     guard run.flow == Flow.flowName else {

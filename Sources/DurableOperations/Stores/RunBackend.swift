@@ -174,12 +174,17 @@ package struct NewRun: Sendable {
   /// The encoded sequence.
   package let state: String
   package let parent: RunID?
+  /// Whether the caller claims it next, so that no other worker may see it before.
+  package let isClaimedNext: Bool
 
-  package init(id: RunID, flow: String, state: String, parent: RunID? = nil) {
+  package init(
+    id: RunID, flow: String, state: String, parent: RunID? = nil, isClaimedNext: Bool = false
+  ) {
     self.id = id
     self.flow = flow
     self.state = state
     self.parent = parent
+    self.isClaimedNext = isClaimedNext
   }
 }
 

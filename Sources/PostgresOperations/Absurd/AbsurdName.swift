@@ -12,7 +12,7 @@ enum AbsurdName {
   /// The event that a run waits for: one that is sent to it, or the end of a child.
   static func event(_ event: String, of run: RunID) -> String {
     if let child = ChildEvent.child(of: event) { return end(of: child) }
-    return prefix(of: run) + JournalKey.escaped(event)
+    return prefix(of: run) + shortened(JournalKey.escaped(event))
   }
 
   /// The event of the end of a run.
@@ -33,7 +33,22 @@ enum AbsurdName {
 
   /// The checkpoint of a key of a step.
   static func checkpoint(of position: Int, key: String) -> String {
-    checkpoint(of: position) + "/" + key
+    checkpoint(of: position) + "/" + shortened(key)
+  }
+
+  /// The most bytes of a part of a name. An index of PostgreSQL takes 2,704 for all of it.
+  private static let mostBytes = 1_000
+
+  /// The text, or its beginning with a hash of all of it.
+  static func shortened(_ text: String) -> String {
+    if text.utf8.count <= mostBytes { return text }
+    // FNV-1a with 64 bits, twice with different beginnings.
+    let hashes = [0xCBF2_9CE4_8422_2325, 0x6C62_272E_07BB_0142 as UInt64].map { start in
+      text.utf8.reduce(start) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+    }
+    let beginning = String(decoding: Array(text.utf8.prefix(mostBytes - 40)), as: UTF8.self)
+    return beginning.replacing("\u{FFFD}", with: "") + "~"
+      + hashes.map { String($0, radix: 16) }.joined(separator: "~")
   }
 
   /// The position and the key of a checkpoint; nil if it is none of a step.
@@ -45,6 +60,9 @@ enum AbsurdName {
 
   /// The checkpoint of why a run is stuck or was cancelled.
   static let reason = "$reason"
+
+  /// The checkpoint of the number of claims before the last retry.
+  static let retried = "$retried"
 
   /// The checkpoint in which the engine keeps the payload of an event that ended a wait.
   static let wait = "$wait"

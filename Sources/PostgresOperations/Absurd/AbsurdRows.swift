@@ -50,7 +50,8 @@ struct AbsurdRun {
 extension StoredStep {
   /// Reads a row with the columns of steps of ``ReadStatements``; nil if it is no step.
   init?(_ rows: PostgresRows, _ row: Int) {
-    guard let (position, key) = rows.text(row, 0).flatMap(AbsurdName.step) else { return nil }
+    guard let (position, name) = rows.text(row, 0).flatMap(AbsurdName.step) else { return nil }
+    let key = rows.text(row, 11) ?? name
     let types = rows.text(row, 2) ?? "[]"
     let names = (try? JSONRunCoder().decode([String].self, from: types)) ?? []
     self.init(
@@ -70,6 +71,7 @@ extension StoredStep {
     var json = JSONWriter()
     json.object { json in
       json.member("name", AbsurdText.withoutNull(name))
+      if AbsurdName.shortened(key) != key { json.member("key", key) }
       let types = key.isEmpty ? types.operations + [types.success, mangledName] : []
       json.member("types", types.map(AbsurdText.withoutNull))
       json.member("kind", kind.rawValue)

@@ -38,6 +38,14 @@ enum AbsurdSchema {
         DATABASE \(queue)`, or choose another one
         """)
     }
+    if rows.text(0, 0) == "partitioned" {
+      throw RunStoreError(
+        .unsupportedSchema,
+        """
+        queue: '\(queue)' in \(address) is partitioned, which is not supported; create another queue \
+        with `absurdctl create-queue -d DATABASE NAME`
+        """)
+    }
   }
 
   private static func isSupported(_ version: String) -> Bool {
@@ -49,5 +57,6 @@ enum AbsurdSchema {
   private static let versionStatement = PostgresStatement(
     "version of the schema", "select absurd.get_schema_version()")
   private static let queueStatement = PostgresStatement(
-    "queue", "select 1 from absurd.queues where queue_name = $1")
+    "queue",
+    "select to_jsonb(q)->>'storage_mode' from absurd.queues q where queue_name = $1")
 }

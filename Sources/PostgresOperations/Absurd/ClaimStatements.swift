@@ -26,6 +26,9 @@ struct ClaimStatements: Sendable {
   let schedule: PostgresStatement
   /// Ends the attempt as failed, so that another one is due after $4 milliseconds.
   let fail: PostgresStatement
+  /// Deletes what the engine has kept of earlier waits, whose events may be deleted meanwhile: $1
+  /// attempt, $2 worker.
+  let removeWaits: PostgresStatement
   /// Waits for an event: $4 checkpoint, $5 event, $6 limit in seconds. Returns whether the run waits,
   /// and whether the event has come.
   let await: PostgresStatement
@@ -139,6 +142,13 @@ struct ClaimStatements: Sendable {
           '{"name": "StoreFailed", "message": "the worker could not store its results"}'::jsonb,
           absurd.current_time() + make_interval(secs => $4::double precision / 1000)) from held)
       select count(*) from failed
+      """)
+    removeWaits = PostgresStatement(
+      "delete earlier waits",
+      """
+      delete from \(checkpoints) c using \(attempts) r
+      where r.run_id = $1::uuid and r.state = 'running' and r.claimed_by = $2
+        and c.task_id = r.task_id and starts_with(c.checkpoint_name, '\(AbsurdName.wait)/')
       """)
     // Without a lock, because the engine locks the event before the attempt.
     self.await = PostgresStatement(

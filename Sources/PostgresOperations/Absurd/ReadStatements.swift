@@ -43,7 +43,7 @@ struct ReadStatements: Sendable {
       select c.checkpoint_name, c.state->>'name', (c.state->'types')::text, c.state->>'kind',
         (c.state->'value')::text, (c.state->'sequence')::text, (c.state->>'attempts')::bigint,
         (c.state->>'fence')::bigint, (c.state->>'began')::bigint, (c.state->>'ended')::bigint,
-        c.state->>'worker'
+        c.state->>'worker', c.state->>'key'
       from \(checkpoints) c
       where c.task_id = (select task_id from \(tasks) where idempotency_key = $1)
         and c.checkpoint_name ~ '^[0-9]'
@@ -121,7 +121,8 @@ struct ReadStatements: Sendable {
       select t.idempotency_key, t.task_name, \(state), coalesce(
           (t.completed_payload->'sequence')::text, changed.sequence, (t.params->'state')::text),
         (t.params->'state')::text, step.checkpoint_name,
-        r.attempt + coalesce((t.headers->>'attempts')::bigint, 0), progress.fence,
+        r.attempt + coalesce((t.headers->>'attempts')::bigint, 0),
+        greatest(progress.fence, (retried.state->>'fence')::bigint),
         r.claimed_by, r.claim_expires_at <= absurd.current_time(),
         case when r.available_at < 'infinity'
           then \(milliseconds("(r.available_at - absurd.current_time())")) end,
@@ -151,6 +152,8 @@ struct ReadStatements: Sendable {
           where c.task_id = t.task_id and c.checkpoint_name ~ '^[0-9]'
             and c.checkpoint_name collate "C" >= coalesce(step.checkpoint_name, '')) progress
         on true
+      left join \(checkpoints) retried
+        on retried.task_id = t.task_id and retried.checkpoint_name = '\(AbsurdName.retried)'
       left join \(checkpoints) reason
         on reason.task_id = t.task_id and reason.checkpoint_name = '\(AbsurdName.reason)'
       """

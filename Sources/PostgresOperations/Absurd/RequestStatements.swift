@@ -10,6 +10,9 @@ struct RequestStatements: Sendable {
   let tree: PostgresStatement
   /// Stores why a run was cancelled or is stuck: $1 queue, $2 task, $3 attempt, $4 reason as JSON.
   let setReason: PostgresStatement
+  /// Notes the number of claims at a retry, from which the claims without a finished step count: $1
+  /// queue, $2 task, $3 attempt, $4 the fence as JSON.
+  let setRetried: PostgresStatement
   let cancel: PostgresStatement
   /// Emits an event: $1 queue, $2 name, $3 payload.
   let emit: PostgresStatement
@@ -65,6 +68,12 @@ struct RequestStatements: Sendable {
       select absurd.set_task_checkpoint_state(
         $1, $2::uuid, '\(AbsurdName.reason)', $4::jsonb, $3::uuid)
       """)
+    setRetried = PostgresStatement(
+      "note a retry",
+      """
+      select absurd.set_task_checkpoint_state(
+        $1, $2::uuid, '\(AbsurdName.retried)', $4::jsonb, $3::uuid)
+      """)
     cancel = PostgresStatement("cancel a run", "select absurd.cancel_task($1, $2::uuid)")
     emit = PostgresStatement("emit an event", "select absurd.emit_event($1, $2, $3::jsonb)")
     removeSteps = PostgresStatement(
@@ -72,6 +81,7 @@ struct RequestStatements: Sendable {
       """
       delete from \(checkpoints) where task_id = $1::uuid
         and (checkpoint_name = '\(AbsurdName.reason)'
+          or starts_with(checkpoint_name, '\(AbsurdName.wait)/')
           or checkpoint_name ~ '^[0-9]+$' and checkpoint_name collate "C" >= $2
           or checkpoint_name ~ '^[0-9]+/' and $3::boolean)
       """)
@@ -88,7 +98,7 @@ struct RequestStatements: Sendable {
     retry = PostgresStatement(
       "retry a run",
       """
-      select absurd.retry_task($1, $2::uuid,
+      select run_id from absurd.retry_task($1, $2::uuid,
         jsonb_build_object('max_attempts', (select attempts + 10 from \(tasks) where task_id = $2::uuid)))
       """)
     copySteps = PostgresStatement(

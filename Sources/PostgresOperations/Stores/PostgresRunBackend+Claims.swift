@@ -77,7 +77,38 @@ extension PostgresRunBackend {
     return true
   }
 
+  /// Starts a run and claims it in one transaction, for the next call of ``claim(_:)``.
+  ///
+  /// - Parameters:
+  ///   - values: The parameters of the start.
+  ///   - start: The text that only this start has.
+  /// - Returns: Nil if the run exists already.
+  func startClaimed(
+    _ id: RunID, _ values: [PostgresValue], _ start: String
+  ) async throws -> RunClaim? {
+    let worker = workerName.next()
+    let (spawn, claim, read) = (queue.requests.spawn, queue.claims.claimRun, queue.reads.claimed)
+    let (time, now) = (ContinuousClock.now, now)
+    let claiming: [PostgresValue] = [.text(id.text), .text(worker), .integer(leaseSeconds)]
+    let run = try await request { connection -> AbsurdRun? in
+      try connection.transaction {
+        // After a lost reply the run is there already, and claimed.
+        let isNew = try connection.rows(spawn, values).boolean(0, 2) == true
+        if isNew { _ = try connection.rows(claim, claiming) }
+        let rows = try connection.rows(read, [.text(worker)])
+        return rows.count > 0 ? AbsurdRun(rows, 0, at: now) : nil
+      }
+    }
+    guard let run, run.start == start else { return nil }
+    let added = add(run, worker, at: time)
+    claimedAtStart.withLock { $0[id] = added }
+    return added
+  }
+
   func claim(_ id: RunID) async throws -> ClaimAnswer {
+    if let claim = claimedAtStart.withLock({ $0.removeValue(forKey: id) }) {
+      return .claimed(claim)
+    }
     while true {
       guard let found = try await stored(id) else { return .missing }
       switch found.run.state {

@@ -56,12 +56,19 @@ extension PostgresRunBackend {
       throw retry.error(oldest: steps.first?.position)
     }
     let (name, requests, texts) = (queue.name, queue.requests, texts)
+    let isRepeated = Lock(false)
     try await request { connection in
+      let mayBeDone = isRepeated.withLock { isRepeated in
+        defer { isRepeated = true }
+        return isRepeated
+      }
       try connection.transaction {
         let locked = try connection.rows(requests.lockTask, [.text(id.text)])
         guard locked.count > 0, locked.text(0, 0) == found.taskID,
           locked.text(0, 1) == found.attemptID
         else {
+          // After a lost reply, another task or attempt is the effect of this retry.
+          if mayBeDone { return }
           throw RunStoreError(
             .busy, "run \(id) was changed by another process at the same time; try again")
         }
@@ -86,11 +93,15 @@ extension PostgresRunBackend {
       requests.removeSteps, [task, first, .text(retry.keepsKeys ? "false" : "true")])
     // The end of a stuck child was told to its parent.
     _ = try connection.rows(requests.removeEvents, [.text(AbsurdName.end(of: retry.id))])
+    var attempt = PostgresValue.text(found.attemptID)
     if found.attemptState == "failed" {
-      _ = try connection.rows(requests.retry, [.text(queue), task])
+      let rows = try connection.rows(requests.retry, [.text(queue), task])
+      attempt = .text(rows.text(0, 0) ?? "")
     } else {
-      _ = try connection.rows(requests.makeDue, [.text(found.attemptID), task])
+      _ = try connection.rows(requests.makeDue, [attempt, task])
     }
+    let fence = #"{"fence":\#(found.run.fence)}"#
+    _ = try connection.rows(requests.setRetried, [.text(queue), task, attempt, .text(fence)])
   }
 
   /// Begins an ended run again, with its first steps, as a new task in place of the old one.

@@ -120,52 +120,71 @@ extension PostgresRunBackend {
   /// Parks the run until an event or a time. If the event has come, the run is due at once.
   private func wait(for event: String, until wake: Int64?, _ claim: HeldClaim) async throws {
     let seconds = wake.map { min(Int64(Int32.max), (Self.delay(from: now, to: $0) + 999) / 1_000) }
-    let checkpoint = "\(AbsurdName.wait)/\(event)"
-    let values =
-      parameters(of: claim) + [
-        .text(checkpoint), .text(event), seconds.map { .integer($0) } ?? .null,
-      ]
-    let statement = queue.claims.await
-    while true {
-      let waiting = try await written(by: claim) {
-        try await pool.run { connection in
-          let rows = try connection.rows(statement, values)
-          return rows.count > 0 ? rows : nil
+    let (claims, parameters) = (queue.claims, parameters(of: claim))
+    let wait = parameters + waiting(for: event, by: claim, atMost: seconds)
+    try await transaction(by: claim) { connection in
+      _ = try connection.rows(claims.removeWaits, Array(parameters.dropFirst()))
+      while true {
+        let rows = try connection.rows(claims.await, wait)
+        guard rows.count > 0 else { throw InvalidClaim() }
+        if rows.boolean(0, 0) == true { return }
+        if rows.boolean(0, 1) == true {
+          _ = try connection.rows(claims.schedule, parameters + [.integer(0)])
+          return
         }
-      } isDone: {
-        $0.attempt != "failed"
+        // The engine has reported the end of an earlier wait for the same event.
       }
-      guard let waiting, waiting.boolean(0, 0) == false else { return }
-      if waiting.boolean(0, 1) == true { return try await schedule(claim, after: 0) }
-      // The engine has reported the end of an earlier wait for the same event.
     }
+  }
+
+  /// The parameters of a wait. The engine keeps the payload of an event in a checkpoint, whose name no
+  /// other wait has.
+  private func waiting(
+    for event: String, by claim: HeldClaim, atMost seconds: Int64?
+  ) -> [PostgresValue] {
+    [
+      .text("\(AbsurdName.wait)/\(claim.worker)"), .text(event),
+      seconds.map { .integer($0) } ?? .null,
+    ]
   }
 
   func markStuck(by token: ClaimToken, because reason: String) async throws {
     let claim = try held.claim(token)
+    let (name, claims, requests) = (queue.name, queue.claims, queue.requests)
     let cause = reasonJSON(reason)
-    let setReason = queue.requests.setReason
-    let values: [PostgresValue] = [
-      .text(queue.name), .text(claim.taskID), .text(claim.attemptID), .text(cause),
-    ]
-    do {
-      _ = try await repeated(for: patience) {
-        try await pool.rows(setReason, values, order: token.run.text)
-      }
-    } catch let error as RunStoreError where error.reason == .other {
-      // The engine refuses it if the run was cancelled or taken over.
-      throw try await invalid(claim) ?? error
-    }
     let event = AbsurdName.retry(of: token.run, claim.worker.replacing("/", with: "-"))
-    try await wait(for: event, until: nil, claim)
-    if token.parent != nil {
-      let values: [PostgresValue] = [
-        .text(queue.name), .text(AbsurdName.end(of: token.run)), .text("null"),
-      ]
-      let emit = queue.requests.emit
-      _ = try await repeated { try await pool.rows(emit, values, order: token.run.text) }
+    let wait = parameters(of: claim) + waiting(for: event, by: claim, atMost: nil)
+    try await transaction(by: claim) { connection in
+      if token.parent != nil {
+        let end = AbsurdName.end(of: token.run)
+        _ = try connection.rows(requests.emit, [.text(name), .text(end), .text("null")])
+      }
+      _ = try connection.rows(
+        requests.setReason,
+        [.text(name), .text(claim.taskID), .text(claim.attemptID), .text(cause)])
+      if try connection.rows(claims.await, wait).count == 0 { throw InvalidClaim() }
     }
     released(claim)
+  }
+
+  /// Ends a transaction of a claim that is not valid any more.
+  private struct InvalidClaim: Error {}
+
+  /// Makes the writes that end a claim, in one transaction, and repeats them while the server cannot
+  /// be reached.
+  private func transaction(
+    by claim: HeldClaim, _ body: @escaping @Sendable (PostgresConnection) throws -> Void
+  ) async throws {
+    try await written(by: claim) {
+      do {
+        try await pool.run { connection in try connection.transaction { try body(connection) } }
+        return true
+      } catch is InvalidClaim {
+        return false
+      }
+    } isDone: {
+      $0.attempt != "failed" && $0.worker != claim.worker
+    }
   }
 
   func reasonJSON(_ reason: String) -> String {
@@ -196,32 +215,29 @@ extension PostgresRunBackend {
     isDone: (ClaimState) -> Bool = { _ in false }
   ) async throws {
     let time = ContinuousClock.now
-    _ = try await written(by: claim) {
-      let rows = try await pool.rows(statement, values, order: claim.token.run.text)
-      return rows.integer(0, 0) == 1 ? rows : nil
+    try await written(by: claim) {
+      try await pool.rows(statement, values, order: claim.token.run.text).integer(0, 0) == 1
     } isDone: {
       isDone($0)
     }
     held.extended(claim, at: time)
   }
 
-  /// - Parameter body: Makes the write; nil if the claim is not valid.
-  /// - Returns: Nil if an earlier attempt has made the write.
+  /// - Parameter body: Makes the write; false if the claim is not valid.
   private func written(
-    by claim: HeldClaim, _ body: () async throws -> PostgresRows?,
-    isDone: (ClaimState) -> Bool
-  ) async throws -> PostgresRows? {
+    by claim: HeldClaim, _ body: () async throws -> Bool, isDone: (ClaimState) -> Bool
+  ) async throws {
     var wasLost = false
-    let rows = try await repeated(for: patience) { () -> PostgresRows?? in
+    let isWritten = try await repeated(for: patience) {
       do { return try await body() } catch let error as PostgresError {
         if error.kind == .lost { wasLost = true }
         // The engine reports a cancellation or a later attempt by these codes.
-        if error.kind == .refused, error.code.hasPrefix("AB00") { return .some(nil) }
+        if error.kind == .refused, error.code.hasPrefix("AB00") { return false }
         throw error
       }
     }
-    if let rows = rows ?? nil { return rows }
-    if wasLost, let state = try await state(of: claim), isDone(state) { return nil }
+    if isWritten { return }
+    if wasLost, let state = try await state(of: claim), isDone(state) { return }
     throw try await invalid(claim) ?? RunTakenError(run: claim.token.run, fence: claim.token.fence)
   }
 

@@ -19,6 +19,8 @@ final class PostgresRunBackend: RunBackend {
   let queue: AbsurdQueue
   let texts: AbsurdText
   let held = HeldClaims()
+  /// The claims of runs that were started to be claimed next.
+  let claimedAtStart = Lock<[RunID: RunClaim]>([:])
   let workerName = WorkerName()
   /// How long a claim is valid without a sign of life.
   let lease: Duration
@@ -102,6 +104,9 @@ final class PostgresRunBackend: RunBackend {
       .text(queue.name), .text(run.flow), .text(state), .text(options),
     ]
     let (spawn, read) = (queue.requests.spawn, queue.reads.run)
+    if run.isClaimedNext, let claim = try await startClaimed(run.id, values, start) {
+      return (claim.run, true)
+    }
     _ = try await repeated { try await pool.rows(spawn, values, order: run.id.text) }
     let rows = try await request { try $0.rows(read, [.text(run.id.text)]) }
     guard rows.count > 0 else {
@@ -190,6 +195,8 @@ extension RunStoreError {
       case (.notConnected, let code) where code.isEmpty || code.hasPrefix("57"): .unreachable
       case (.lost, _): .unreachable
       case (_, "53100"): .diskFull
+      // A server that is a replica now, is out of memory, or has cancelled a statement.
+      case (_, "25006"), (_, "53200"), (_, "57014"), (_, "55P03"), (_, "40001"), (_, "40P01"): .busy
       case (_, "42501"): .notAccessible
       case (_, "3F000"), (_, "42P01"), (_, "42883"), (_, "42703"): .unsupportedSchema
       case (.notConnected, let code) where code.hasPrefix("53"): .unreachable

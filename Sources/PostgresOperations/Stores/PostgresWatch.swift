@@ -6,13 +6,16 @@ internal import DurableOperations
 /// something runs or waits for them.
 ///
 /// A claim whose lease could not be extended for two thirds of its length is cancelled in this
-/// process, so that its operations end before another worker may begin.
+/// process, so that its operations end before another worker may begin. A queue of its own decides
+/// this, because a connection attempt can block the other one, as in a lookup of a name.
 // Unchecked because of its state, which only the serial queue uses.
 final class PostgresWatch: @unchecked Sendable {
   private static let shortestInterval = Duration.milliseconds(50)
   private static let longestInterval = Duration.seconds(2)
 
   private let queue = DispatchQueue(label: "PostgresOperations.watch", qos: .userInitiated)
+  private let guardQueue = DispatchQueue(label: "PostgresOperations.leases", qos: .userInitiated)
+  private let isGuarding = Lock(false)
   private let statements: AbsurdQueue
   private let held: HeldClaims
   private let changes: RunChanges
@@ -41,6 +44,7 @@ final class PostgresWatch: @unchecked Sendable {
 
   /// Looks soon, because something has begun to run or to wait.
   func start() {
+    guardLeases()
     let isFirst = isAskedFor.withLock { isAskedFor in
       defer { isAskedFor = true }
       return !isAskedFor
@@ -88,7 +92,6 @@ final class PostgresWatch: @unchecked Sendable {
 
   private func look() {
     next = nil
-    cancelUnreachable()
     let (awaited, running) = (awaited, changes.runningRuns)
     if awaited.isEmpty, running.isEmpty, held.all.isEmpty {
       found = [:]
@@ -106,7 +109,6 @@ final class PostgresWatch: @unchecked Sendable {
     } catch {
       connection = nil
       interval = min(lease / 10, .milliseconds(500))
-      cancelUnreachable()
     }
     interval = min(interval, lease / 6)
     schedule()
@@ -122,10 +124,26 @@ final class PostgresWatch: @unchecked Sendable {
 
   // MARK: Leases
 
-  private func cancelUnreachable() {
-    let now = ContinuousClock.now
-    for claim in held.all where now - claim.extended > lease * 2 / 3 {
-      changes.cancelTask(of: claim.token.run)
+  /// Looks at the claims until there are none.
+  private func guardLeases() {
+    let isFirst = isGuarding.withLock { isGuarding in
+      defer { isGuarding = true }
+      return !isGuarding
+    }
+    if isFirst { cancelUnreachableLater() }
+  }
+
+  private func cancelUnreachableLater() {
+    guardQueue.asyncAfter(deadline: .now() + (lease / 30).dispatchInterval) { [weak self] in
+      guard let self else { return }
+      let (now, claims) = (ContinuousClock.now, held.all)
+      for claim in claims where now - claim.extended > lease * 2 / 3 {
+        changes.cancelTask(of: claim.token.run)
+      }
+      if !claims.isEmpty { return cancelUnreachableLater() }
+      isGuarding.withLock { $0 = false }
+      // A claim may have been added before this.
+      if !held.all.isEmpty { guardLeases() }
     }
   }
 

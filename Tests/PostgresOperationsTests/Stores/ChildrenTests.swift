@@ -1,6 +1,7 @@
 internal import CompositeOperations
 internal import DurableOperations
 internal import PostgresOperations
+internal import Synchronization
 internal import Testing
 
 @Suite(.enabled(if: PrivateServer.whatIsMissing == nil)) struct ChildrenTests {
@@ -77,6 +78,78 @@ internal import Testing
     _ = await worker.outcome
   }
 
+  @Test func `K5: a child that no worker knows is not given back by one`() async throws {
+    let server = PrivateServer(settings: ["log_statement=all"])
+    let queue = try await TestQueue(on: server)
+    let store = queue.store()
+    let worker = DurableWorker(in: store, running: [CrowdOfOwn.self]).start()
+    for number in 0..<5 {
+      let run = try await store.start(CrowdOfOwn(number: number), named: "parent-\(number)")
+      #expect(try await run.outcome.result == 4)
+    }
+    // The statement that gives a run back.
+    #expect(!server.logText.contains("absurd.schedule_run($1, $2::uuid"))
+    worker.cancel()
+    _ = await worker.outcome
+  }
+
+  @Test func `K5: a parent and its stuck child are retried, and the parent waits without turning`()
+    async throws
+  {
+    let queue = try await TestQueue()
+    let store = queue.store()
+    let worker = DurableWorker(in: store, running: [StuckParent.self, StuckChild.self]).start()
+    try await store.start(StuckParent(), named: "r")
+    while try await store.run("r")?.summary.state != .stuck {
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    #expect(try await store.run("child")?.summary.state == .stuck)
+    try await store.retry("child")
+    try await store.retry("r")
+    while try await store.run("child")?.summary.event != "go" {
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    while try await store.run("r")?.summary.state != .parked {
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    let attempt =
+      "select started_at from absurd.r_default r join absurd.t_default using (task_id) "
+      + "where task_name = 'StuckParent' order by attempt desc limit 1"
+    let before = try await queue.query(attempt)
+    try await Task.sleep(for: .milliseconds(500))
+    #expect(try await queue.query(attempt) == before)
+    try await store.send(7, as: "go", to: "child")
+    while try await store.run("r")?.summary.state != .result {
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    worker.cancel()
+    _ = await worker.outcome
+  }
+
+  @Test func `K5: a second wait for an event whose row was deleted waits`() async throws {
+    let queue = try await TestQueue()
+    let store = queue.store()
+    let worker = DurableWorker(in: store, running: [TwoWaits.self]).start()
+    let run = try await store.start(TwoWaits(), named: "r")
+    while try await store.run("r")?.summary.state != .parked {
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    try await store.send(7, as: "go", to: "r")
+    while try await store.run("r")?.summary.event != "next" {
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    // As Absurd's clean-up of events does.
+    try await queue.query("delete from absurd.e_default where payload is not null")
+    try await store.send(0, as: "next", to: "r")
+    while try await store.run("r")?.summary.event != "go" {
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    try await store.send(8, as: "go", to: "r")
+    #expect(try await run.outcome.result == 8)
+    worker.cancel()
+    _ = await worker.outcome
+  }
+
   @Test func `K8: more child flows than claims can bear are refused before any of them begins`()
     async throws
   {
@@ -122,4 +195,54 @@ private struct Parent: DurableSequence {
   func output(of steps: FinishedSteps) -> [String] {
     steps.last(of: ChildFlow<Everything>.self) ?? []
   }
+}
+
+/// A flow whose child gets stuck.
+private struct StuckParent: DurableSequence {
+  mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
+    previous == nil ? ChildFlow(StuckChild(), named: "child") : nil
+  }
+
+  func output(of steps: FinishedSteps) {}
+}
+
+/// A flow that gets stuck once, because its state cannot be encoded, and then waits for an event.
+private struct StuckChild: DurableSequence {
+  private var isBroken = false
+  private static let hasBroken = Mutex(false)
+
+  mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
+    if previous != nil { return nil }
+    isBroken = Self.hasBroken.withLock { hasBroken in
+      defer { hasBroken = true }
+      return !hasBroken
+    }
+    return AwaitedEvent("go", as: Int.self)
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    struct Broken: Error {}
+    if isBroken { throw Broken() }
+    var container = encoder.singleValueContainer()
+    try container.encode([String: String]())
+  }
+
+  init() {}
+  init(from decoder: any Decoder) throws {}
+
+  func output(of steps: FinishedSteps) -> Int? { steps.last(of: AwaitedEvent<Int>.self) }
+}
+
+/// A flow that waits twice for an event of one name.
+private struct TwoWaits: DurableSequence {
+  mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
+    switch previous.map({ $0.index + 1 }) ?? 0 {
+    case 0: AwaitedEvent("go", as: Int.self)
+    case 1: AwaitedEvent("next", as: Int.self)
+    case 2: AwaitedEvent("go", as: Int.self)
+    default: nil
+    }
+  }
+
+  func output(of steps: FinishedSteps) -> Int? { steps.last(of: AwaitedEvent<Int>.self) }
 }

@@ -42,6 +42,14 @@ internal import Testing
     #expect(error.description.contains("no queue 'other'"), "\(error)")
   }
 
+  @Test func `K9: a partitioned queue is refused`() async throws {
+    let queue = try await TestQueue()
+    try await queue.query("select absurd.create_queue('parts', 'partitioned')")
+    let error = try await error(of: .postgres(queue.address, queue: "parts"))
+    #expect(error.reason == .unsupportedSchema)
+    #expect(error.description.contains("'parts'") && error.description.contains("partitioned"))
+  }
+
   @Test func `a queue with a strange name`() async throws {
     let queue = try await TestQueue()
     let name = #"it's a "queue" 👩‍👩‍👧"#

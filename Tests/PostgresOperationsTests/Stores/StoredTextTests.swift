@@ -80,6 +80,31 @@ internal import Testing
     #expect(try await store.check() == [])
   }
 
+  @Test func `K6: keys and names of events that are longer than an index takes`() async throws {
+    let queue = try await TestQueue()
+    var random = SystemRandomNumberGenerator()
+    // An index would compress what repeats.
+    let name = (0..<5_000).map { _ in
+      String(UnicodeScalar(UInt8.random(in: 0x61...0x7A, using: &random)))
+    }.joined()
+    let flow = LongNames(name: name)
+    try await Deeds.recorded { deeds in
+      let store = queue.store()
+      let run = try await store.start(flow, named: "r")
+      let first = DurableWorker(in: store, running: [LongNames.self]).start()
+      while deeds.all != ["a", "failure"] { await Task.yield() }
+      first.cancel()
+      _ = await first.outcome
+      let other = queue.store()
+      let second = DurableWorker(in: other, running: [LongNames.self]).start()
+      try await other.send(7, as: name, to: "r")
+      #expect(try await run.outcome.result == 7)
+      #expect(deeds.all == ["a", "failure", "failure"])
+      second.cancel()
+      _ = await second.outcome
+    }
+  }
+
   @Test func `J5: a value over the limit of the store is an error that names it`() async throws {
     let queue = try await TestQueue()
     let text = String(repeating: "x", count: 2 << 20)
@@ -135,6 +160,32 @@ private struct Large: DurableSequence {
   }
 
   func output(of steps: FinishedSteps) {}
+}
+
+/// A flow with a long key and a long name of an event.
+private struct LongNames: DurableSequence {
+  let name: String
+
+  mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
+    switch previous.map({ $0.index + 1 }) ?? 0 {
+    case 0: Parts(name: name)
+    case 1: AwaitedEvent(name, as: Int.self)
+    default: nil
+    }
+  }
+
+  func output(of steps: FinishedSteps) -> Int? { steps.last(of: AwaitedEvent<Int>.self) }
+
+  /// Stores a part under the key, and then takes long in the first process.
+  struct Parts: ComposableOperation {
+    let name: String
+
+    func perform(in context: OperationContext) async throws {
+      _ = try await context.run(Deed("a").journaled(as: name))
+      Deeds.current?.add("failure")
+      if Deeds.current?.all == ["a", "failure"] { try await Task.sleep(for: .seconds(3_600)) }
+    }
+  }
 }
 
 /// A coder whose texts are not JSON.

@@ -263,10 +263,12 @@ final class PrivateServer: @unchecked Sendable {
 }
 
 extension PrivateServer {
+  /// The log, of a server with the setting `log_statement=all` also with the statements.
+  var logText: String { (try? String(contentsOfFile: "\(folder)/log", encoding: .utf8)) ?? "" }
+
   /// The number of statements in the log, of a server with the setting `log_statement=all`.
   var statementCount: Int {
-    let log = (try? String(contentsOfFile: "\(folder)/log", encoding: .utf8)) ?? ""
-    return log.split(separator: "\n").count {
+    logText.split(separator: "\n").count {
       $0.contains("LOG:  statement:") || $0.contains("LOG:  execute ")
     }
   }
