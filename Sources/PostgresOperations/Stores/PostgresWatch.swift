@@ -104,8 +104,9 @@ final class PostgresWatch: @unchecked Sendable {
       let isChanged = try lookForChanges(connection, awaited, running)
       // A look at many runs must not use a large part of the server.
       let shortest = max(Self.shortestInterval, (.now - time) * 10)
+      // An eighth longer each time, so that a change is noticed after an eighth of the wait for it.
       interval = min(
-        max(Self.longestInterval, shortest), isChanged ? shortest : max(shortest, interval * 3 / 2))
+        max(Self.longestInterval, shortest), isChanged ? shortest : max(shortest, interval * 9 / 8))
     } catch {
       connection = nil
       interval = min(lease / 10, .milliseconds(500))
