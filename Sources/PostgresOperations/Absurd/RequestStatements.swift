@@ -1,6 +1,7 @@
 /// The statements of requests from outside of a run.
 struct RequestStatements: Sendable {
-  /// Starts a run: $1 queue, $2 flow, $3 parameters, $4 options. Returns whether it is new.
+  /// Starts a run: $1 queue, $2 flow, $3 parameters, $4 options. Returns the task, its attempt, whether
+  /// it is new, and the time.
   let spawn: PostgresStatement
   /// The task of the run with a name ($1), which is locked: its identifier, its last attempt, and the
   /// number of attempts.
@@ -43,7 +44,10 @@ struct RequestStatements: Sendable {
     let ended = "('completed', 'cancelled')"
     spawn = PostgresStatement(
       "start a run",
-      "select task_id, run_id, created from absurd.spawn_task($1, $2, $3::jsonb, $4::jsonb)")
+      """
+      select task_id, run_id, created, \(milliseconds("absurd.current_time()"))
+      from absurd.spawn_task($1, $2, $3::jsonb, $4::jsonb)
+      """)
     lockTask = PostgresStatement(
       "lock a run",
       "select task_id, last_attempt_run, attempts from \(tasks) where idempotency_key = $1 for update"

@@ -103,17 +103,19 @@ final class PostgresRunBackend: RunBackend {
     let values: [PostgresValue] = [
       .text(queue.name), .text(run.flow), .text(state), .text(options),
     ]
-    let (spawn, read) = (queue.requests.spawn, queue.reads.run)
     if run.isClaimedNext, let claim = try await startClaimed(run.id, values, start) {
       return (claim.run, true)
     }
-    _ = try await repeated { try await pool.rows(spawn, values, order: run.id.text) }
-    let rows = try await request { try $0.rows(read, [.text(run.id.text)]) }
-    guard rows.count > 0 else {
+    let spawn = queue.requests.spawn
+    let rows = try await repeated { try await pool.rows(spawn, values, order: run.id.text) }
+    if rows.boolean(0, 2) == true {
+      changes.notify([.ready])
+      return (StoredRun(run, began: rows.integer(0, 3) ?? now, at: now), true)
+    }
+    guard let stored = try await stored(run.id) else {
       throw RunStoreError(
         .other, "run \(run.id) was started and is not there; it may have been forgotten")
     }
-    let stored = AbsurdRun(rows, 0, at: now)
     let isNew = stored.start == start
     if isNew { changes.notify([.ready]) }
     return (stored.run, isNew)
