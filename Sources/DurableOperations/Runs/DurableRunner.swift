@@ -2,7 +2,7 @@ internal import CompositeOperations
 
 /// How a process stopped running a run.
 enum RunStop: Sendable {
-  case ended
+  case ended(RunState)
   /// It waits until a time, an event, or both.
   case parked
   case stuck(reason: String)
@@ -163,32 +163,30 @@ struct DurableRunner<Flow: DurableSequence> {
       if let problem = session.options.problem(ofSize: text?.utf8.count ?? 0) {
         return .stuck(reason: "its output \(problem)")
       }
-      try await end(text, as: .result, flow)
-    case .error(let error): try await end(failing: error, from: .step, flow)
-    case .cancelled: try await end(nil, as: .cancelled, flow)
+      return try await end(text, as: .result, flow)
+    case .error(let error): return try await end(failing: error, from: .step, flow)
+    case .cancelled: return try await end(nil, as: .cancelled, flow)
     }
-    return .ended
   }
 
   private func end(throwing error: any Error, _ flow: Flow) async throws -> RunStop {
-    if error.meansCancellation {
-      try await end(nil, as: .cancelled, flow)
-    } else {
-      try await end(failing: error, from: .sequence, flow)
-    }
-    return .ended
+    if error.meansCancellation { return try await end(nil, as: .cancelled, flow) }
+    return try await end(failing: error, from: .sequence, flow)
   }
 
   private func end(
     failing error: any Error, from origin: StoredRunError.Origin, _ flow: Flow
-  ) async throws {
+  ) async throws -> RunStop {
     let stored = StoredRunError(error: StoredError(error, by: session.coder), origin: origin)
-    try await end(try session.coder.encode(stored), as: .error, flow)
+    return try await end(try session.coder.encode(stored), as: .error, flow)
   }
 
-  private func end(_ outcome: String?, as state: RunState, _ flow: Flow) async throws {
+  private func end(
+    _ outcome: String?, as state: RunState, _ flow: Flow
+  ) async throws -> RunStop {
     let last = try? session.coder.encode(flow)
     try await session.backend.end(
       by: session.token, outcome, as: state, sequence: last == sequence ? nil : last)
+    return .ended(state)
   }
 }

@@ -82,7 +82,7 @@ struct RunExecution: Sendable {
     }
     if run.cancelled != nil {
       try await backend.end(by: claim.token, nil, as: .cancelled, sequence: nil)
-      return .ended
+      return .ended(.cancelled)
     }
     try await backend.release(by: claim.token)
     // The request may have been meant for an earlier claim.

@@ -16,6 +16,8 @@ internal import SystemSupport
 /// processes, may share a store. When it is cancelled, it releases its runs, so that another worker
 /// takes them at once.
 ///
+/// It logs each run that ends (`.info`) or gets stuck (`.error`) to the observers of its environment.
+///
 /// A run that has to wait for at least ``RunStoreOptions/parkingThreshold`` is
 /// ``RunState/parked``. It then uses neither a place nor memory of the worker.
 public struct DurableWorker: ComposableOperation {
@@ -88,13 +90,16 @@ public struct DurableWorker: ComposableOperation {
     throw CancellationError()
   }
 
-  /// Runs a run. Errors of the store are logged, and the run is resumed later.
+  /// Runs a run, and logs how it ended. Errors of the store are logged, and the run is resumed
+  /// later.
   private func run(_ execution: RunExecution, in context: OperationContext) async {
     let id = execution.claim.token.run
     let operation = RunOperation(execution: execution)
     switch await context.outcome(of: operation) {
     case .result(.stuck(let reason)): context.log(.error, "run \(id) is stuck: \(reason)")
-    case .result, .cancelled: break
+    case .result(.ended(let state)):
+      context.log("run \(id) of \(execution.flow.name) has ended: \(state.rawValue)")
+    case .result(.parked), .cancelled: break
     case .error(let error): context.log(.warning, "run \(id): \(error)")
     }
   }
