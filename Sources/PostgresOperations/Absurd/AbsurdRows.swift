@@ -38,7 +38,7 @@ struct AbsurdRun {
       cancelled: rows.integer(row, 12), reason: rows.text(row, 13), outcome: value(14),
       parent: rows.text(row, 15).map { RunID($0) }, began: rows.integer(row, 16) ?? 0,
       updated: rows.integer(row, 17) ?? 0, ended: rows.integer(row, 18),
-      worker: rows.text(row, 8))
+      worker: rows.text(row, 8).map(WorkerName.process))
     run.hasExpired = state == .running && rows.boolean(row, 9) == true
     attemptID = text(19)
     taskID = text(20)
