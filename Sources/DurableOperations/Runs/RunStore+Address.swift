@@ -4,8 +4,12 @@ internal import Foundation
 /// Opens stores of an address scheme. A type of another module, which ``RunStore`` finds by its name
 /// if the program is linked with that module.
 package protocol RunStoreOpener {
-  /// - Parameter options: Nil for the default options of the store.
-  static func store(at address: String, queue: String, _ options: RunStoreOptions?) -> RunStore
+  /// - Parameters:
+  ///   - lease: How long a claim is valid without a sign of life; nil for the default of the store.
+  ///   - options: Nil for the default options of the store.
+  static func store(
+    at address: String, queue: String, lease: Duration?, _ options: RunStoreOptions?
+  ) -> RunStore
 }
 
 extension RunStore {
@@ -32,6 +36,14 @@ extension RunStore {
   public init(
     at place: String, queue: String = "default", options: RunStoreOptions? = nil
   ) throws {
+    try self.init(at: place, queue: queue, lease: nil, options: options)
+  }
+
+  /// Creates a store whose leases have another length, for demonstrations and tests. A store in a
+  /// file has no leases.
+  package init(
+    at place: String, queue: String, lease: Duration?, options: RunStoreOptions? = nil
+  ) throws {
     guard let scheme = Self.scheme(of: place) else {
       self = .sqlite(place, options: options ?? RunStoreOptions())
       return
@@ -55,8 +67,12 @@ extension RunStore {
         """)
     }
     // libpq knows the scheme in lowercase.
-    self = opener.store(at: scheme + place.dropFirst(scheme.count), queue: queue, options)
+    self = opener.store(
+      at: scheme + place.dropFirst(scheme.count), queue: queue, lease: lease, options)
   }
+
+  /// Whether a text is an address, and not a path.
+  package static func isAddress(_ place: String) -> Bool { scheme(of: place) != nil }
 
   /// The scheme of an address, in lowercase; nil for a path.
   private static func scheme(of place: String) -> String? {

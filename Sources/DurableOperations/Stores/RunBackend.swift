@@ -15,6 +15,9 @@ package protocol RunBackend: Sendable {
   var leavesChildrenToWorkers: Bool { get }
   /// The most child flows of one step; nil for any number.
   var mostChildren: Int? { get }
+  /// The machine and the process under which this process stores steps; nil if the store does not
+  /// keep them.
+  var worker: String? { get }
 
   // MARK: Runs
 
@@ -135,6 +138,12 @@ package protocol RunBackend: Sendable {
   /// - Returns: A line for each problem.
   func check() async throws -> [String]
 
+  /// Checks what the store needs before its first request, and changes nothing.
+  ///
+  /// - Returns: Nil if it needs nothing.
+  /// - Throws: A ``RunStoreError`` if the server cannot be reached.
+  func preparation() async throws -> StorePreparation?
+
   /// Closes the connections at the end of a program, which removes the log beside the file. No
   /// request may follow.
   func close() async
@@ -148,6 +157,7 @@ package protocol RunBackend: Sendable {
 extension RunBackend {
   package var leavesChildrenToWorkers: Bool { false }
   package var mostChildren: Int? { nil }
+  package var worker: String? { nil }
   package var pauseBetweenClaims: Duration { .zero }
 
   /// - Precondition: The store has a file.
@@ -157,6 +167,8 @@ extension RunBackend {
   ) async throws -> CommittedValue<Value> {
     preconditionFailure("a store without a file makes no other changes")
   }
+
+  package func preparation() async throws -> StorePreparation? { nil }
 
   package func tidy(endedBefore time: Int64) async throws -> Int {
     try await forget(endedBefore: time)

@@ -11,9 +11,8 @@ enum AbsurdSchema {
   static func check(
     _ connection: PostgresConnection, queue: String, at address: String
   ) throws {
-    let version: String
-    do { version = try connection.rows(versionStatement, []).text(0, 0) ?? "" } catch {
-      guard ["3F000", "42883"].contains(error.code) else { throw error }
+    let (version, hasQueue) = try find(connection, queue: queue)
+    guard let version else {
       throw RunStoreError(
         .unsupportedSchema,
         """
@@ -29,8 +28,7 @@ enum AbsurdSchema {
         update the program, or migrate the schema with `absurdctl migrate`
         """)
     }
-    let rows = try connection.rows(queueStatement, [.text(queue)])
-    if rows.count == 0 {
+    if !hasQueue {
       throw RunStoreError(
         .unsupportedSchema,
         """
@@ -48,7 +46,26 @@ enum AbsurdSchema {
     }
   }
 
-  private static func isSupported(_ version: String) -> Bool {
+  /// The version of the schema, nil if it is not installed, and whether it has a queue.
+  typealias Found = (version: String?, hasQueue: Bool)
+
+  /// - Throws: A ``PostgresError``.
+  static func find(
+    _ connection: PostgresConnection, queue: String
+  ) throws(PostgresError) -> Found {
+    let version: String
+    do { version = try connection.rows(versionStatement, []).text(0, 0) ?? "" } catch {
+      if ["3F000", "42883"].contains(error.code) { return (nil, false) }
+      throw error
+    }
+    do { return (version, try connection.rows(queueStatement, [.text(queue)]).count > 0) } catch {
+      // Another version may have no such table.
+      if error.code == "42P01", !isSupported(version) { return (version, false) }
+      throw error
+    }
+  }
+
+  static func isSupported(_ version: String) -> Bool {
     let parts = version.split(separator: ".")
     guard parts.count >= 2, parts[0] == "0", let minor = Int(parts[1]) else { return false }
     return versions.contains(minor)

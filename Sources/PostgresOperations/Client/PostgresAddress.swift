@@ -10,6 +10,16 @@ struct PostgresAddress: Sendable, CustomStringConvertible {
     description = Self.withoutPasswords(text)
   }
 
+  /// Whether the address has a password.
+  var hasPassword: Bool { description != text }
+
+  /// The address for a command line, without its passwords.
+  var withoutPasswords: String {
+    description.replacing(":***@", with: "@")
+      .replacing(/(?i)([?&])(?:ssl)?password=\*\*\*(&?)/) { $0.2.isEmpty ? "" : "\($0.1)" }
+      .replacing(/(?i)\s*(?:ssl)?password\s*=\s*\*\*\*/, with: "")
+  }
+
   /// - Throws: A ``PostgresError`` if libpq cannot parse the address.
   func check() throws(PostgresError) {
     if text.utf8.contains(0) { throw invalid("it contains a NUL (U+0000)") }

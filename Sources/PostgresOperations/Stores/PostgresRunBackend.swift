@@ -15,6 +15,7 @@ final class PostgresRunBackend: RunBackend {
   let file: String? = nil
   let leavesChildrenToWorkers = true
   let mostChildren: Int? = 10_000
+  var worker: String? { workerName.process }
 
   let queue: AbsurdQueue
   let texts: AbsurdText
@@ -25,6 +26,7 @@ final class PostgresRunBackend: RunBackend {
   /// How long a claim is valid without a sign of life.
   let lease: Duration
   let pool: PostgresPool
+  let address: PostgresAddress
   private let watch: PostgresWatch
 
   init(
@@ -33,13 +35,14 @@ final class PostgresRunBackend: RunBackend {
   ) {
     self.options = options
     self.lease = lease
-    let location = "\(PostgresAddress(address)), queue '\(name)'"
-    self.location = location
+    self.address = PostgresAddress(address)
+    let database = "\(self.address)"
+    location = "\(database), queue '\(name)'"
     let queue = AbsurdQueue(name)
     self.queue = queue
     texts = AbsurdText(options.coder)
     pool = PostgresPool(to: address, capacity: 4, timeout: lease * 2 / 3) { connection in
-      try AbsurdSchema.check(connection, queue: name, at: location)
+      try AbsurdSchema.check(connection, queue: name, at: database)
     }
     watch = PostgresWatch(of: queue, at: address, held, changes, lease: lease)
     changes.onInterest { [weak watch] in watch?.start() }

@@ -40,8 +40,10 @@ extension RunStore {
 /// Opens stores of addresses, for `RunStore(at:)`, which finds this type by its name.
 enum PostgresStoreOpener: RunStoreOpener {
   static func store(
-    at address: String, queue: String, _ options: RunStoreOptions?
+    at address: String, queue: String, lease: Duration?, _ options: RunStoreOptions?
   ) -> RunStore {
-    .postgres(address, queue: queue, options: options ?? RunStoreOptions(valueLimit: 1 << 20))
+    let options = options ?? RunStoreOptions(valueLimit: 1 << 20)
+    guard let lease else { return .postgres(address, queue: queue, options: options) }
+    return .postgres(address, queue: queue, lease: lease, options: options)
   }
 }
