@@ -181,9 +181,10 @@ let headersOfPostgres = ["", "postgresql/", "pgsql/"].flatMap { folder in
 if headersOfPostgres.contains(where: FileManager.default.fileExists) {
   package.products.append(
     .library(name: "PostgresOperations", targets: ["PostgresOperations"]))
-  // The tests of durable runs also run on PostgreSQL.
-  package.targets.first { $0.name == "DurableOperationsTests" }?.dependencies
-    .append("PostgresOperations")
+  // The tests of durable runs also run on PostgreSQL, and the demo takes addresses.
+  for target in package.targets where ["DevApp", "DurableOperationsTests"].contains(target.name) {
+    target.dependencies.append("PostgresOperations")
+  }
   package.targets += [
     .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
     .target(

@@ -405,8 +405,13 @@ import Testing
   }
 
   @Test(arguments: [
-    ([], "no STORE; expected the SQLite file"), ([""], "invalid STORE ; expected"),
-    (["x"], "no action; expected list, show, cancel, retry, send, forget or check"),
+    ([], "no STORE; expected the SQLite file of a journal, or postgresql://"),
+    ([""], "invalid STORE ; expected"), (["x", "list", "--queue"], "--queue without a value"),
+    (
+      ["x", "list", "--queue", "q"],
+      "--queue with a file, which has no queues; expected the address"
+    ),
+    (["x"], "no action; expected list, show, cancel, retry, send, forget, check or init"),
     (["x", "dance"], "unknown action dance; expected list"),
     (["x", "list", "--fast"], "unknown option --fast; expected --flow, --json, --state"),
     (["x", "list", "y"], "unexpected argument y; expected options"),
@@ -421,7 +426,7 @@ import Testing
     (["x", "forget", "r", "--older-than", "1d"], "expected either RUN or --older-than AGE"),
     (["x", "forget", "--older-than", "7"], "invalid --older-than 7; expected a number and s, m"),
     (["x", "forget", "--older-than", "99999999999w"], "invalid --older-than 99999999999w"),
-    (["x", "check", "--json"], "unknown option --json; expected no options"),
+    (["x", "check", "--json"], "unknown option --json; expected --queue"),
   ])
   func `invalid arguments are reported in one line with the expected ones`(
     arguments: [String], message: String
@@ -433,6 +438,18 @@ import Testing
     #expect(printed.output.isEmpty)
     #expect(printed.error.contains(message), "\(printed.error)")
     #expect(printed.error.split(separator: "\n").count == 1)
+  }
+
+  @Test func `a file needs no preparation, and is not created`() async throws {
+    let folder = try TemporaryFolder()
+    var program = Program.devApp(in: folder.url)
+    program.arguments = ["journal", "flows.sqlite", "init"]
+    let printed = try await program.run()
+    #expect(printed.status == 0)
+    #expect(
+      printed.error == "DevApp journal: flows.sqlite needs no preparation; the first program that "
+        + "starts a run creates the file\n")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
   }
 
   @Test(arguments: ["{", "isGranted", "", "{\"a\":1}}", "'1'"])

@@ -3,12 +3,12 @@ import DurableOperations
 /// The arguments of `DevApp journal`.
 struct JournalArguments {
   enum Action: String, CaseIterable {
-    case list, show, cancel, retry, send, forget, check
+    case list, show, cancel, retry, send, forget, check, `init`
 
     /// The positional arguments, in order.
     var positions: [String] {
       switch self {
-      case .list, .check: []
+      case .list, .check, .`init`: []
       case .show, .cancel, .retry, .forget: ["RUN"]
       case .send: ["RUN", "EVENT", "JSON"]
       }
@@ -21,12 +21,14 @@ struct JournalArguments {
       case .cancel: ["--because"]
       case .retry: ["--from"]
       case .forget: ["--older-than"]
-      case .send, .check: []
+      case .send, .check, .`init`: []
       }
     }
   }
 
-  let file: String
+  /// The path of a file, or the address of a database.
+  let place: String
+  private(set) var queue: String?
   let action: Action
   private(set) var options = FlowOptions()
   /// Empty for the actions without a run.
@@ -45,13 +47,10 @@ struct JournalArguments {
   init(_ arguments: ArraySlice<RawPath>) throws(UsageError) {
     var rest = arguments
     guard let file = rest.popFirst() else {
-      throw UsageError("journal: no STORE; expected the SQLite file of a journal")
+      throw UsageError("journal: no STORE; expected \(StoreOptions.expected)")
     }
-    guard let path = file.utf8, !path.isEmpty, !path.hasPrefix("-") else {
-      throw UsageError("journal: invalid STORE \(file); expected the SQLite file of a journal")
-    }
-    self.file = path
-    let actions = "list, show, cancel, retry, send, forget or check"
+    place = try StoreOptions.place(file, "STORE", for: "journal")
+    let actions = "list, show, cancel, retry, send, forget, check or init"
     guard let word = rest.popFirst() else {
       throw UsageError("journal: no action; expected \(actions)")
     }
@@ -62,6 +61,10 @@ struct JournalArguments {
     var positions: [String] = []
     var takesOptions = true
     while let argument = rest.popFirst() {
+      if takesOptions, argument.utf8 == "--queue" {
+        queue = try StoreOptions.queue(from: &rest, at: place, for: name)
+        continue
+      }
       if takesOptions, action == .show, try options.take(argument, from: &rest, for: name) {
         continue
       }
@@ -105,8 +108,9 @@ struct JournalArguments {
     _ argument: RawPath, _ option: String, from rest: inout ArraySlice<RawPath>
   ) throws(UsageError) {
     guard action.options.contains(option) else {
-      let known = action.options + (action == .show ? ["--timeline", "--trace"] : [])
-      let expected = known.isEmpty ? "no options" : known.joined(separator: ", ")
+      let known =
+        action.options + (action == .show ? ["--timeline", "--trace"] : []) + ["--queue"]
+      let expected = known.joined(separator: ", ")
       throw UsageError("\(name): unknown option \(argument); expected \(expected)")
     }
     func value(_ expected: String) throws(UsageError) -> String {

@@ -35,6 +35,7 @@ enum RunJSON {
     writer.member("reason", optional: run.reason)
     writer.member("parent", optional: run.parent?.text)
     writer.member("owner", number: run.owner)
+    writer.member("worker", optional: run.worker)
     writer.name("ownerHasEnded")
     writer.literal(run.ownerHasEnded ? "true" : "false")
     writer.member("began", run.began.iso8601)
@@ -57,6 +58,7 @@ enum RunJSON {
           writer.member("began", step.began.iso8601)
           writer.member("ended", step.ended.iso8601)
           writer.member("fence", number: step.fence)
+          writer.member("worker", optional: step.worker)
         }
       }
     }

@@ -61,7 +61,9 @@ struct RunPage {
     switch run.state {
     case .ready: return (name, "waits for a worker since \(since)")
     case .running:
-      return (name, "runs since \(since)" + (run.attempt > 1 ? ", claim \(run.attempt)" : ""))
+      let worker = run.worker.map { " on \(RawPath($0))" } ?? ""
+      let claim = run.attempt > 1 ? ", claim \(run.attempt)" : ""
+      return (name, "runs\(worker) since \(since)\(claim)")
     case .parked: return (name, "waits since \(since)")
     case .stuck: return (name, "stuck since \(since)")
     case .result, .error, .cancelled: return nil
@@ -69,7 +71,7 @@ struct RunPage {
   }
 
   /// Returns one aligned line per step or key: its kind, its duration, its attempts if there was
-  /// more than one, and the beginning of its value.
+  /// more than one, its worker if it is known, and the beginning of its value.
   ///
   /// - Parameter title: The first column; empty for none.
   private static func table(
@@ -79,7 +81,8 @@ struct RunPage {
     let cells = steps.map { step in
       [
         title(step), step.kind.rawValue, step.time,
-        step.attempts > 1 ? "attempt \(step.attempts)" : "", step.value?.beginning ?? "",
+        step.attempts > 1 ? "attempt \(step.attempts)" : "",
+        step.worker.map { RawPath($0).description } ?? "", step.value?.beginning ?? "",
       ]
     }
     // An empty column takes no space.

@@ -9,13 +9,17 @@ extension OperationTrace {
   ///
   /// Only the last attempt of each step has a stored time, so the pauses between steps are
   /// interruptions, waits for a worker, or waits of a parked run.
+  ///
+  /// If several workers have run the run, each has a lane with its steps.
   init(_ details: RunDetails) {
     let run = details.summary
     var timeline = RunTimeline(from: run.began)
     let whole = timeline.begin(run.id.text, at: run.began, below: nil)
     let finished = details.steps.filter { $0.key.isEmpty }
+    let workers = timeline.begin(workersOf: finished, below: whole)
     for step in finished {
-      let span = timeline.begin(step.name, at: step.began, below: whole, attempt: step.attempts)
+      let above = step.worker.flatMap { workers[$0] } ?? whole
+      let span = timeline.begin(step.name, at: step.began, below: above, attempt: step.attempts)
       timeline.end(span, at: step.ended, as: End(step))
     }
     let keys = details.steps.filter { !$0.key.isEmpty }
@@ -23,6 +27,7 @@ extension OperationTrace {
       let current = timeline.begin(name, at: first, below: whole)
       timeline.add(keys, below: current)
     }
+    timeline.end(workers, of: finished)
     if let ended = run.ended { timeline.end(whole, at: ended, as: End(run)) }
     self.init(
       beginning: Int64(run.began.timeIntervalSince1970 * 1_000) * 1_000_000,
@@ -57,6 +62,30 @@ private struct RunTimeline {
     let span = spans[index]
     spans[index].ended = lanes.leave(.run(span.id), lane: span.lane, at: time(date)).time
     spans[index].end = end
+  }
+
+  /// Begins a span for each worker, if there are several. They do not end before all steps are
+  /// added, so that each has a lane of its own.
+  ///
+  /// - Returns: The indices of the spans.
+  mutating func begin(workersOf steps: [RunDetails.Step], below parent: Int) -> [String: Int] {
+    var first: [String: Date] = [:]
+    for step in steps {
+      guard let worker = step.worker else { continue }
+      first[worker] = min(first[worker] ?? step.began, step.began)
+    }
+    if first.count < 2 { return [:] }
+    let order = first.sorted { ($0.value, $0.key) < ($1.value, $1.key) }
+    return Dictionary(
+      uniqueKeysWithValues: order.map { ($0.key, begin($0.key, at: $0.value, below: parent)) })
+  }
+
+  /// Ends the spans of the workers with their last steps.
+  mutating func end(_ workers: [String: Int], of steps: [RunDetails.Step]) {
+    for (worker, index) in workers {
+      guard let last = steps.filter({ $0.worker == worker }).map(\.ended).max() else { continue }
+      end(index, at: last, as: .result)
+    }
   }
 
   /// Adds spans that may overlap, in the order of their events.
