@@ -17,6 +17,8 @@ package struct FileDescriptor: Hashable, Sendable {
     package static let exclusiveCreate = OpenOptions(rawValue: O_CREAT | O_EXCL)
     /// Removes the contents of an existing file.
     package static let truncate = OpenOptions(rawValue: O_TRUNC)
+    /// Each write appends to the file, also if other processes write to it.
+    package static let append = OpenOptions(rawValue: O_APPEND)
     /// Fails if the file is not a folder.
     package static let directory = OpenOptions(rawValue: O_DIRECTORY)
     /// Fails if the last name of the path is a symbolic link.
