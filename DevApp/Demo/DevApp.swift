@@ -7,10 +7,11 @@ import SystemSupport
 
       duplicates PATH…   finds files with the same contents
       issues USER        lists the open issues of a user's repositories on GitHub
-      journal FILE       lists, shows and controls durable runs, which survive the end of their process
+      journal STORE      lists, shows and controls durable runs, which survive the end of their process
       records ACTION     queries a SQLite database, imports and exports rows, and mirrors it with another one
       run -- COMMAND…    runs commands in parallel
       tour               shows what operations can do, with the code
+      worker STORE       runs durable runs of a database or file
 
     `DevApp COMMAND --help` shows the options of a command.
     """
@@ -44,11 +45,15 @@ import SystemSupport
         return wantsHelp ? help(IssuesCommand.usage) : try await IssuesCommand(rest).run()
       case "tour":
         return wantsHelp ? help(TourCommand.usage) : try await TourCommand(rest).run()
+      case "worker":
+        return wantsHelp ? help(WorkerCommand.usage) : try await WorkerCommand(rest).run()
       case "--help", "-h", "help":
         return help(usage)
       default:
         let problem = arguments.first.map { "unknown command \($0)" } ?? "no command"
-        throw UsageError("\(problem); expected duplicates, issues, journal, records, run or tour")
+        throw UsageError(
+          "\(problem); expected duplicates, issues, journal, records, run, tour or worker"
+        )
       }
     } catch {
       StandardError().writeLine("DevApp: \(error)")
