@@ -5,7 +5,7 @@ SHELL := /bin/bash
 
 swift_sources := Package.swift Sources Tests DevApp
 
-.PHONY: help demo test lint docs api sanitize soak mutants bench bench-exact bench-records bench-durable libraries
+.PHONY: help demo cluster-demo test lint docs api sanitize soak mutants bench bench-exact bench-records bench-durable libraries
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -14,6 +14,10 @@ demo: libraries ## Find the duplicate files in this folder, and take the tour
 	swift build -c release --product DevApp
 	swift run -c release --skip-build DevApp duplicates $$(ls -A | grep -vx .build)
 	swift run -c release --skip-build DevApp tour
+
+cluster-demo: libraries ## Run a flow on three workers with a private PostgreSQL server, and kill two of them
+	@swift build -c release --product DevApp >&2
+	@DevApp/Demo/Cluster/with-server $$(swift build -c release --show-bin-path)/DevApp cluster-demo ADDRESS $(ARGS)
 
 test: libraries ## Run every test in debug and in release, and build a package of a user (VERBOSE=1 shows all output)
 	.ci/test

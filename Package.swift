@@ -75,7 +75,7 @@ let package = Package(
         "CompositeOperations", "CompositeOperationsFoundation", "DurableOperations",
         "HTTPOperations", "OperationTracing", "RecordOperations", "SQLiteSupport", "SystemSupport",
       ],
-      path: "DevApp/Demo", swiftSettings: strict),
+      path: "DevApp/Demo", exclude: ["Cluster/with-server"], swiftSettings: strict),
     .executableTarget(
       name: "Benchmarks",
       dependencies: [

@@ -5,6 +5,7 @@ import SystemSupport
   static let usage = """
     usage: DevApp COMMAND
 
+      cluster-demo       runs a flow on three workers, and kills two of them
       duplicates PATH…   finds files with the same contents
       issues USER        lists the open issues of a user's repositories on GitHub
       journal STORE      lists, shows and controls durable runs, which survive the end of their process
@@ -47,12 +48,14 @@ import SystemSupport
         return wantsHelp ? help(TourCommand.usage) : try await TourCommand(rest).run()
       case "worker":
         return wantsHelp ? help(WorkerCommand.usage) : try await WorkerCommand(rest).run()
+      case "cluster-demo":
+        return wantsHelp ? help(ClusterCommand.usage) : try await ClusterCommand(rest).run()
       case "--help", "-h", "help":
         return help(usage)
       default:
         let problem = arguments.first.map { "unknown command \($0)" } ?? "no command"
         throw UsageError(
-          "\(problem); expected duplicates, issues, journal, records, run, tour or worker"
+          "\(problem); expected cluster-demo, duplicates, issues, journal, records, run, tour or worker"
         )
       }
     } catch {
