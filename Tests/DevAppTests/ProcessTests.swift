@@ -33,7 +33,7 @@ import Testing
   @Test func `help goes to standard output`() async throws {
     for arguments in [
       ["--help"], ["duplicates", "--help"], ["tour", "--help"], ["issues", "-h"],
-      ["journal", "--help"],
+      ["journal", "--help"], ["worker", "--help"], ["cluster-demo", "--help"],
     ] {
       let program = Program(executable: Program.devApp().executable, arguments: arguments)
       let printed = try await program.run()

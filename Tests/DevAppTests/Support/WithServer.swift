@@ -1,0 +1,31 @@
+import Foundation
+
+/// Programs that run with a private PostgreSQL server.
+enum WithServer {
+  /// A script of the shell with a server, whose first two arguments are the demo and the address of a
+  /// database with the queue `default`.
+  static func shell(_ script: String) -> Program {
+    let folder = URL(fileURLWithPath: #filePath).pathComponents.dropLast(4).joined(separator: "/")
+    return Program(
+      executable: URL(fileURLWithPath: folder + "/DevApp/Demo/Cluster/with-server"),
+      arguments: [
+        "/bin/bash", "-c", script, "bash", Program.devApp().executable.path, "ADDRESS",
+      ])
+  }
+
+  /// Whether there are libpq, PostgreSQL and the schema here. Prints a line if not.
+  static func isPossible() async throws -> Bool {
+    if let missing = try await missing.value { print("\(missing); its tests are skipped.") }
+    return try await missing.value == nil
+  }
+
+  private static let missing = Task {
+    let address = "postgresql://user@/none?host=/no/such/folder"
+    let connected = try await Program.devApp("journal", address, "check").run()
+    if connected.error.contains("not linked") { return "PostgreSQL: libpq is missing" as String? }
+    let started = try await shell("true").run()
+    // Any other failure is one of the tests.
+    let isMissing = ["not installed", "missing"].contains(where: started.error.contains)
+    return isMissing ? started.error.split(separator: "\n").last.map(String.init) : nil
+  }
+}
