@@ -11,8 +11,8 @@ enum AbsurdSchema {
   static func check(
     _ connection: PostgresConnection, queue: String, at address: String
   ) throws {
-    let (version, hasQueue) = try find(connection, queue: queue)
-    guard let version else {
+    let found = try find(connection, queue: queue)
+    guard let version = found.version else {
       throw RunStoreError(
         .unsupportedSchema,
         """
@@ -28,7 +28,7 @@ enum AbsurdSchema {
         update the program, or migrate the schema with `absurdctl migrate`
         """)
     }
-    if !hasQueue {
+    if !found.hasQueue {
       throw RunStoreError(
         .unsupportedSchema,
         """
@@ -36,7 +36,7 @@ enum AbsurdSchema {
         DATABASE \(queue)`, or choose another one
         """)
     }
-    if rows.text(0, 0) == "partitioned" {
+    if found.isPartitioned {
       throw RunStoreError(
         .unsupportedSchema,
         """
@@ -46,23 +46,32 @@ enum AbsurdSchema {
     }
   }
 
-  /// The version of the schema, nil if it is not installed, and whether it has a queue.
-  typealias Found = (version: String?, hasQueue: Bool)
+  /// What a database has.
+  struct Found {
+    /// The version of the schema; nil if it is not installed.
+    var version: String?
+    var hasQueue = false
+    var isPartitioned = false
+  }
 
   /// - Throws: A ``PostgresError``.
   static func find(
     _ connection: PostgresConnection, queue: String
   ) throws(PostgresError) -> Found {
-    let version: String
-    do { version = try connection.rows(versionStatement, []).text(0, 0) ?? "" } catch {
-      if ["3F000", "42883"].contains(error.code) { return (nil, false) }
+    var found = Found()
+    do { found.version = try connection.rows(versionStatement, []).text(0, 0) ?? "" } catch {
+      if ["3F000", "42883"].contains(error.code) { return found }
       throw error
     }
-    do { return (version, try connection.rows(queueStatement, [.text(queue)]).count > 0) } catch {
+    do {
+      let rows = try connection.rows(queueStatement, [.text(queue)])
+      found.hasQueue = rows.count > 0
+      found.isPartitioned = rows.count > 0 && rows.text(0, 0) == "partitioned"
+    } catch {
       // Another version may have no such table.
-      if error.code == "42P01", !isSupported(version) { return (version, false) }
-      throw error
+      if error.code != "42P01" || isSupported(found.version ?? "") { throw error }
     }
+    return found
   }
 
   static func isSupported(_ version: String) -> Bool {

@@ -13,9 +13,9 @@ extension PostgresRunBackend {
       found = .failure(error)
     }
     await pool.close()
-    let (version, hasQueue) = try found.get()
+    let database = try found.get()
     return StorePreparation(
-      parts: [schema(version), queue(isThere: hasQueue)], omitsPassword: address.hasPassword)
+      parts: [schema(database.version), queue(isThere: database.hasQueue)], omitsPassword: address.hasPassword)
   }
 
   private func command(_ action: String, _ arguments: String...) -> [String] {
