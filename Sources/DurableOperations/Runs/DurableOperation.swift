@@ -121,6 +121,7 @@ where Flow.Output: Codable {
 }
 
 extension ChildFlow: DurableWait {}
+extension ChildFlow: ChildStarting {}
 
 extension RunSession {
   /// Whether a worker of this flow will run a child: this one, or another that has the same flows.

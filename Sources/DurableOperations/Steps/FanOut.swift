@@ -47,8 +47,6 @@ extension StepInProgress {
 /// An operation that starts a child flow.
 protocol ChildStarting: ComposableOperation {}
 
-extension ChildFlow: ChildStarting {}
-
 extension ComposableOperation {
   /// The number of child flows that run in parallel, as far as it is known in advance.
   fileprivate var childFlowCount: Int {

@@ -15,7 +15,8 @@ extension PostgresRunBackend {
     await pool.close()
     let database = try found.get()
     return StorePreparation(
-      parts: [schema(database.version), queue(isThere: database.hasQueue)], omitsPassword: address.hasPassword)
+      parts: [schema(database.version), queue(isThere: database.hasQueue)],
+      omitsPassword: address.hasPassword)
   }
 
   private func command(_ action: String, _ arguments: String...) -> [String] {
