@@ -45,6 +45,8 @@ public struct OperationPath: Sendable, CustomStringConvertible {
 
   @exclusivity(unchecked) private var content: Content
   package let parent: OperationPlace?
+  /// The link of the environment of the run; nil for runs whose trace is in this process only.
+  package let link: TraceLink?
 
   package var id: OperationID { unsafe content.id }
   package var name: String { unsafe content.name }
@@ -54,9 +56,10 @@ public struct OperationPath: Sendable, CustomStringConvertible {
 
   init(
     of id: OperationID, below parent: OperationPlace?, name: String, attempt: Int = 1,
-    share: ProgressShare = ProgressShare()
+    share: ProgressShare = ProgressShare(), link: TraceLink? = nil
   ) {
     self.parent = parent
+    self.link = link
     unsafe content = Content(
       id: id, name: name, attempt: Int32(clamping: attempt), share: share)
   }
@@ -70,8 +73,8 @@ public struct OperationPath: Sendable, CustomStringConvertible {
   static func renew(_ place: inout OperationPlace?, of id: OperationID, name: String) {
     if isKnownUniquelyReferenced(&place) {
       unsafe place?.content = Content(id: id, name: name, attempt: 1, share: ProgressShare())
-    } else if let parent = place.map(\.parent) {
-      place = OperationPlace(of: id, below: parent, name: name)
+    } else if let other = place {
+      place = OperationPlace(of: id, below: other.parent, name: name, link: other.link)
     }
   }
 }

@@ -39,4 +39,11 @@ extension OperationContext {
     environment.journal = journal
     return OperationContext(scope: OperationScope(within: scope, in: environment), depth: depth)
   }
+
+  /// Returns a context whose operations belong to the trace of a link.
+  package func linked(by link: TraceLink) -> OperationContext {
+    var environment = surroundings
+    environment.link = link
+    return OperationContext(scope: OperationScope(within: scope, in: environment), depth: depth)
+  }
 }

@@ -44,8 +44,14 @@ public struct OperationEnvironment: Sendable {
     set { choose { $0.journal = newValue } }
   }
 
+  /// The link to the span of the durable run to which the run belongs; nil for none.
+  var link: TraceLink? {
+    get { box?.choices.link }
+    set { choose { $0.link = newValue } }
+  }
+
   /// The environment without the growing composite and without the journal, for a run outside of
-  /// both.
+  /// both. Such a run still belongs to the same trace.
   var detached: OperationEnvironment {
     if growth == nil, journal == nil { return self }
     var copy = self
@@ -63,9 +69,11 @@ public struct OperationEnvironment: Sendable {
     var executor: (any TaskExecutor)?
     var growth: (any GrowingComposite)?
     var journal: (any StepJournal)?
+    var link: TraceLink?
 
     var isPlain: Bool {
       observers.isEmpty && clock == nil && randomness == nil && growth == nil && journal == nil
+        && link == nil
     }
   }
 

@@ -56,7 +56,7 @@ internal import SystemSupport
       self.environment.isObserved
       ? OperationPlace(
         of: id, below: parent?.isObserved == true ? parent?.place : nil, name: name,
-        attempt: attempt, share: share) : nil
+        attempt: attempt, share: share, link: self.environment.link) : nil
   }
 
   /// Creates a scope for a part of a run that holds permits or has another environment. Its

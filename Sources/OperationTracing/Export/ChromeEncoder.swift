@@ -27,7 +27,7 @@ struct ChromeEncoder: TraceEncoder {
       case .ended(let span):
         nameLanes(of: span, in: &block)
         block.add(span, now: now)
-      case .note(let note, let id, _): block.add(note, of: id, lane: nil)
+      case .note(let note, let id, _, _): block.add(note, of: id, lane: nil)
       }
     }
     return block.bytes

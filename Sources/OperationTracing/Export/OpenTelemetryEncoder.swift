@@ -30,7 +30,8 @@ package struct OpenTelemetryEncoder: TraceEncoder {
         switch step {
         case .nothing: break
         case .ended(let span): add(span, now: now, to: &json)
-        case .note(let note, let id, let outermost): add(note, of: id, below: outermost, to: &json)
+        case .note(let note, let id, let outermost, let link):
+          add(note, of: id, below: outermost, by: link, to: &json)
         }
       }
     }
@@ -69,12 +70,12 @@ package struct OpenTelemetryEncoder: TraceEncoder {
 
   private func add(_ span: OperationTrace.Span, now: Duration, to json: inout JSONWriter) {
     json.object { json in
-      json.member("traceId", seed.traceID(of: span.outermost))
-      json.member("spanId", seed.spanID(of: span.id))
-      if let parent = span.parent { json.member("parentSpanId", seed.spanID(of: parent)) }
+      json.member("traceId", traceID(of: span.outermost, by: span.link))
+      json.member("spanId", spanID(of: span.id, by: span.link, isWhole: span.whole != nil))
+      if let parent = parentID(of: span) { json.member("parentSpanId", parent) }
       json.member("name", span.name)
       json.member("kind", Self.kindInternal)
-      json.member("startTimeUnixNano", moment(span.created))
+      json.member("startTimeUnixNano", start(of: span))
       json.member("endTimeUnixNano", moment(span.ended ?? now))
       json.attributes(attributes(of: span, now: now))
       json.name("events")
@@ -133,18 +134,41 @@ package struct OpenTelemetryEncoder: TraceEncoder {
   /// the run has already been written.
   private func add(
     _ note: OperationTrace.Note, of id: OperationID, below outermost: OperationID,
-    to json: inout JSONWriter
+    by link: TraceLink?, to json: inout JSONWriter
   ) {
     json.object { json in
-      json.member("traceId", seed.traceID(of: outermost))
+      json.member("traceId", traceID(of: outermost, by: link))
       json.member("spanId", seed.spanID(of: id, at: note.time.inNanoseconds))
-      json.member("parentSpanId", seed.spanID(of: id))
+      json.member("parentSpanId", spanID(of: id, by: link, isWhole: link?.completed != nil))
       json.member("name", note.text)
       json.member("kind", Self.kindInternal)
       json.member("startTimeUnixNano", moment(note.time))
       json.member("endTimeUnixNano", moment(note.time))
       if let level = note.level { json.attributes([("log.severity", .text("\(level)"))]) }
     }
+  }
+
+  private func traceID(of outermost: OperationID, by link: TraceLink?) -> String {
+    link?.span.traceID ?? seed.traceID(of: outermost)
+  }
+
+  /// - Parameter isWhole: Whether the run is the whole span of its link.
+  private func spanID(of id: OperationID, by link: TraceLink?, isWhole: Bool) -> String {
+    if isWhole, let link { return link.span.spanID.text }
+    return seed.spanID(of: id)
+  }
+
+  private func parentID(of span: OperationTrace.Span) -> String? {
+    if let whole = span.whole { return whole.parent?.text }
+    if span.isBelowLink, let link = span.link { return link.span.spanID.text }
+    return span.parent.map { seed.spanID(of: $0) }
+  }
+
+  private func start(of span: OperationTrace.Span) -> String {
+    let created = beginning + span.created.inNanoseconds
+    guard let whole = span.whole else { return "\(created)" }
+    let (began, isTooLarge) = whole.began.multipliedReportingOverflow(by: 1_000_000)
+    return "\(isTooLarge ? created : min(created, began))"
   }
 
   private func moment(_ time: Duration) -> String { "\(beginning + time.inNanoseconds)" }

@@ -16,7 +16,8 @@ extension OperationTrace {
 
   /// The trace in OpenTelemetry's protocol: one `ExportTraceServiceRequest` as JSON, on one line.
   ///
-  /// All runs below one outermost run form one trace. Unfinished runs end at ``end``.
+  /// All runs below one outermost run form one trace, except for parts of a durable run in
+  /// PostgreSQL: they belong to the trace of that run. Unfinished runs end at ``end``.
   ///
   /// - Complexity: O(*n*) in the number of runs.
   public var openTelemetryJSON: String {

@@ -41,6 +41,12 @@ extension OperationTrace {
     public let parent: OperationID?
     /// The outermost run above this one, or the run itself.
     package let outermost: OperationID
+    /// The link to a span of other processes; nil if the trace is in this process only.
+    package let link: TraceLink?
+    /// Whether the parent in exported traces is the span of the link.
+    package let isBelowLink: Bool
+    /// The span of the link, if the run has completed it.
+    package internal(set) var whole: TraceLink.Whole?
     /// The name of the operation.
     public let name: String
     /// The number of the attempt, from 1.
@@ -63,12 +69,15 @@ extension OperationTrace {
     public package(set) var lane: Int
 
     package init(
-      id: OperationID, parent: OperationID?, outermost: OperationID? = nil, name: String,
-      attempt: Int, created: Duration, lane: Int
+      id: OperationID, parent: OperationID?, outermost: OperationID? = nil,
+      link: TraceLink? = nil, isBelowLink: Bool = false, name: String, attempt: Int,
+      created: Duration, lane: Int
     ) {
       self.id = id
       self.parent = parent
       self.outermost = outermost ?? id
+      self.link = link
+      self.isBelowLink = isBelowLink
       self.name = name
       self.attempt = attempt
       self.created = created

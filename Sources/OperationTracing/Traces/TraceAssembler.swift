@@ -9,7 +9,7 @@ package struct TraceAssembler: Sendable {
     /// A run has ended.
     case ended(OperationTrace.Span)
     /// An event of a run that had already ended, or that was created before the recording began.
-    case note(OperationTrace.Note, of: OperationID, below: OperationID)
+    case note(OperationTrace.Note, of: OperationID, below: OperationID, by: TraceLink?)
   }
 
   /// The instant from which times are measured.
@@ -57,10 +57,12 @@ package struct TraceAssembler: Sendable {
     let id = entry.place.id
     let parent = entry.place.parent.flatMap { open[$0.id]?.span }
     let lane = lanes.place(.run(id), at: time, below: parent.map { ($0.id, $0.lane) })
+    let link = entry.place.link
     open[id] = Open(
       span: OperationTrace.Span(
         id: id, parent: entry.place.parent?.id, outermost: parent?.outermost ?? entry.outermost,
-        name: entry.place.name, attempt: entry.place.attempt, created: time, lane: lane))
+        link: link, isBelowLink: link != nil && parent?.link !== link, name: entry.place.name,
+        attempt: entry.place.attempt, created: time, lane: lane))
   }
 
   private mutating func beginWait(
@@ -104,7 +106,7 @@ package struct TraceAssembler: Sendable {
 
   private mutating func note(_ note: OperationTrace.Note, _ entry: TraceEntry) -> Step {
     guard open[entry.place.id] != nil else {
-      return .note(note, of: entry.place.id, below: entry.outermost)
+      return .note(note, of: entry.place.id, below: entry.outermost, by: entry.place.link)
     }
     if let count = open[entry.place.id]?.span.notes.count, hasRoom(count, in: entry.place.id) {
       open[entry.place.id]?.span.notes.append(note)
@@ -135,6 +137,7 @@ package struct TraceAssembler: Sendable {
     }
     ended.span.ended = time
     ended.span.end = end
+    ended.span.whole = ended.span.link?.completed
     if case .cancelled(nil) = end { ended.span.end = .cancelled(reason: ended.reason) }
     return .ended(ended.span)
   }

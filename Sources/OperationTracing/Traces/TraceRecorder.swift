@@ -52,7 +52,7 @@ extension OperationTrace {
       switch assembler.observed(entry) {
       case .nothing: break
       case .ended(let span): spans.append(span)
-      case .note(let note, let id, _): later[id, default: []].append(note)
+      case .note(let note, let id, _, _): later[id, default: []].append(note)
       }
     }
     spans += assembler.unfinished
