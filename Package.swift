@@ -200,7 +200,7 @@ if headersOfPostgres.contains(where: FileManager.default.fileExists) {
       name: "PostgresOperationsTests",
       dependencies: [
         "CompositeOperations", "CompositeOperationsTestKit", "DurableOperations",
-        "PostgresOperations", "SystemSupport", "TestSupport",
+        "OperationTracing", "PostgresOperations", "SystemSupport", "TestSupport",
       ], swiftSettings: strict),
   ]
 }

@@ -146,11 +146,7 @@ extension RunJournal {
       case .claimed(let claim):
         // In the place of its parent, which only waits.
         let execution = RunExecution(claim: claim, flow: flow, backend: backend, place: nil)
-        do {
-          _ = try await execution.perform(in: context.journaling(in: nil))
-        } catch is RunTakenError {
-          // Another process runs it now.
-        }
+        try await ClaimedRun.perform(execution, in: context.journaling(in: nil))
       case .over(let run): return try ended(run)
       case .missing: throw RunStoreError.noSuchRun(child)
       case .taken: try await waiting.waitForClaim(of: child, until: nil, in: context)

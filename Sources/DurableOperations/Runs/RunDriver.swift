@@ -48,7 +48,7 @@ package struct RunDriver: Sendable {
     switch try await backend.claim(id) {
     case .claimed(let claim):
       let execution = RunExecution(claim: claim, flow: flow, backend: backend, place: nil)
-      do { _ = try await execution.perform(in: context) } catch is RunTakenError {}
+      try await ClaimedRun.perform(execution, in: context)
       return .ran
     case .over(let run):
       return run.state == .stuck ? .stuck(reason: run.reason ?? "no reason") : .ended(run)

@@ -74,6 +74,14 @@ struct RunExecution: Sendable {
     }
   }
 
+  /// Whether the run has ended, and this claim was the last one.
+  var hasEndedUnderClaim: Bool {
+    get async {
+      guard let run = try? await backend.run(claim.token.run) else { return false }
+      return run.state.hasEnded && run.fence == claim.token.fence
+    }
+  }
+
   /// Ends the claim of a run whose task was cancelled: by its store, or with this process.
   private func stopped() async throws -> RunStop {
     let run = try await backend.run(claim.token.run)

@@ -226,6 +226,9 @@ package struct StoredRun: Sendable {
   package var worker: String?
   /// Whether its process has given no sign of life for the time of its lease.
   package var hasExpired = false
+  /// The span of the run; nil if the store keeps none. SQLite files keep none, because the processes
+  /// that share one are on one machine.
+  package var trace: RunTrace?
 
   package init(
     id: RunID, flow: String, state: RunState, sequence: String, initial: String, stepCount: Int,

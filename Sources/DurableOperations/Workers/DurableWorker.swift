@@ -94,8 +94,7 @@ public struct DurableWorker: ComposableOperation {
   /// later.
   private func run(_ execution: RunExecution, in context: OperationContext) async {
     let id = execution.claim.token.run
-    let operation = RunOperation(execution: execution)
-    switch await context.outcome(of: operation) {
+    switch await ClaimedRun.outcome(of: execution, in: context) {
     case .result(.stuck(let reason)): context.log(.error, "run \(id) is stuck: \(reason)")
     case .result(.ended(let state)):
       context.log("run \(id) of \(execution.flow.name) has ended: \(state.rawValue)")
@@ -150,20 +149,6 @@ public struct DurableWorker: ComposableOperation {
         try await slots.latch(forFree: (width + 1) / 2).wait(atMost: pause, in: context)
       }
     } catch is CancellationError {}
-  }
-}
-
-/// A run as a child of its worker, for events and traces.
-private struct RunOperation: ComposableOperation {
-  let execution: RunExecution
-
-  var operationName: String { "\(execution.flow.name) \(execution.claim.token.run)" }
-
-  func perform(in context: OperationContext) async throws -> RunStop {
-    do { return try await execution.perform(in: context) } catch is RunTakenError {
-      // Another process runs it now.
-      return .parked
-    }
   }
 }
 

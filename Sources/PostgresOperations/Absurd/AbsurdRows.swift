@@ -40,6 +40,7 @@ struct AbsurdRun {
       updated: rows.integer(row, 17) ?? 0, ended: rows.integer(row, 18),
       worker: rows.text(row, 8).map(WorkerName.process))
     run.hasExpired = state == .running && rows.boolean(row, 9) == true
+    run.trace = RunTrace(traceParent: rows.text(row, 24), parentSpanID: rows.text(row, 25))
     attemptID = text(19)
     taskID = text(20)
     isFresh = rows.integer(row, 21) == 0

@@ -134,7 +134,8 @@ struct ReadStatements: Sendable {
           "greatest(t.enqueue_at, r.created_at, r.started_at, r.completed_at, t.cancelled_at, "
           + "step.updated_at)")),
         \(milliseconds("coalesce(r.completed_at, t.cancelled_at)")),
-        r.run_id, t.task_id, progress.count, t.headers->>'start', r.state
+        r.run_id, t.task_id, progress.count, t.headers->>'start', r.state,
+        t.headers->>'traceparent', t.headers->>'parentspan'
       from \(tables.tasks) t
       join \(tables.attempts) r on r.run_id = t.last_attempt_run
       left join lateral

@@ -114,8 +114,9 @@ extension PostgresRunBackend {
     _ = try connection.rows(requests.removeTask, [.text(found.taskID)])
     _ = try connection.rows(requests.removeEvents, [.text(AbsurdName.end(of: retry.id))])
     let options = Self.options(
-      of: found.run.id, parent: found.run.parent, start: found.start ?? "",
-      attempts: found.run.fence)
+      of: found.run.id, parent: found.run.parent,
+      // A new span, because the one of the ended run may have been exported.
+      trace: RunTrace(below: found.run.trace), start: found.start ?? "", attempts: found.run.fence)
     let state = #"{"state":\#(texts.stored(found.run.initial))}"#
     let spawned = try connection.rows(
       requests.spawn, [.text(queue), .text(found.run.flow), .text(state), .text(options)])

@@ -101,7 +101,9 @@ final class PostgresRunBackend: RunBackend {
   func insert(_ run: NewRun) async throws -> (run: StoredRun, isNew: Bool) {
     // Shows after a lost reply whether this start has made the run.
     let start = workerName.next()
-    let options = Self.options(of: run.id, parent: run.parent, start: start, attempts: 0)
+    let options = Self.options(
+      of: run.id, parent: run.parent, trace: RunTrace(below: RunTrace.current), start: start,
+      attempts: 0)
     let state = #"{"state":\#(texts.stored(run.state))}"#
     let values: [PostgresValue] = [
       .text(queue.name), .text(run.flow), .text(state), .text(options),
@@ -127,7 +129,9 @@ final class PostgresRunBackend: RunBackend {
   /// The options of a task.
   ///
   /// - Parameter attempts: How many attempts the run had before it was retried.
-  static func options(of id: RunID, parent: RunID?, start: String, attempts: Int) -> String {
+  static func options(
+    of id: RunID, parent: RunID?, trace: RunTrace, start: String, attempts: Int
+  ) -> String {
     var options = JSONWriter()
     options.object { json in
       json.member("idempotency_key", id.text)
@@ -138,6 +142,8 @@ final class PostgresRunBackend: RunBackend {
         json.member("start", start)
         if attempts > 0 { json.member("attempts", attempts) }
         if let parent { json.member("parent", parent.text) }
+        json.member("traceparent", trace.traceParent)
+        if let parent = trace.parentSpanID { json.member("parentspan", parent) }
       }
     }
     return options.text
