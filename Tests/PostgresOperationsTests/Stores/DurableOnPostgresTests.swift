@@ -3,7 +3,7 @@ internal import TestSupport
 internal import Testing
 
 /// Runs the tests of durable flows on a queue in place of SQLite.
-@Suite(.enabled(if: PrivateServer.whatIsMissing == nil)) struct DurableTestsOnPostgres {
+@Suite(.enabled(if: PrivateServer.whatIsMissing == nil)) struct DurableOnPostgresTests {
   private static let suites = [
     "ValueTests", "NameTests", "ResumingTests", "JournaledTests", "RetryingTests", "StuckTests",
     "WaitingTests", "CancellingTests", "ChildFlowTests", "WorkerTests", "DeploymentTests",
