@@ -1,7 +1,7 @@
 /// The statements that read runs, their steps and their events.
 struct ReadStatements: Sendable {
-  /// The run with a name ($1).
-  let run: PostgresStatement
+  /// The runs with some names ($1).
+  let named: PostgresStatement
   /// The runs of a flow ($1, or null) in some states ($2) before a run ($3 time, $4 name; or null),
   /// the newest first, at most $5.
   let runs: PostgresStatement
@@ -23,7 +23,8 @@ struct ReadStatements: Sendable {
   init(_ tables: AbsurdTables) {
     let (tasks, attempts, checkpoints) = (tables.tasks, tables.attempts, tables.checkpoints)
     let columns = Self.runColumns(tables)
-    run = PostgresStatement("read a run", "\(columns) where t.idempotency_key = $1")
+    named = PostgresStatement(
+      "read runs", "\(columns) where t.idempotency_key = any($1::text[])")
     claimed = PostgresStatement(
       "read claimed runs", "\(columns) where r.state = 'running' and r.claimed_by = $1")
     runs = PostgresStatement(

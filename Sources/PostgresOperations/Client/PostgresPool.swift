@@ -43,11 +43,20 @@ package final class PostgresPool: Sendable {
     _ body: @escaping @Sendable (PostgresConnection) throws -> Response
   ) async throws -> Response {
     try await withCheckedThrowingContinuation { waiter in
-      submit { lane in
-        let result = Result { try body(lane.connected()) }
-        lane.finish()
-        return { waiter.resume(with: result) }
-      }
+      submit(body) { waiter.resume(with: $0) }
+    }
+  }
+
+  /// Runs a body with a connection, and passes its result to a completion handler, on a thread of
+  /// the connection. The result is a ``PostgresError`` if no connection can be made.
+  func submit<Response: Sendable>(
+    _ body: @escaping @Sendable (PostgresConnection) throws -> Response,
+    completion: @escaping @Sendable (Result<Response, any Error>) -> Void
+  ) {
+    submit { lane in
+      let result = Result { try body(lane.connected()) }
+      lane.finish()
+      return { completion(result) }
     }
   }
 

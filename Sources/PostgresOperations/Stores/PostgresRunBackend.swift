@@ -27,6 +27,7 @@ final class PostgresRunBackend: RunBackend {
   let lease: Duration
   let pool: PostgresPool
   let address: PostgresAddress
+  private let reads: RunReads
   private let watch: PostgresWatch
 
   init(
@@ -44,6 +45,7 @@ final class PostgresRunBackend: RunBackend {
     pool = PostgresPool(to: address, capacity: 4, timeout: lease * 2 / 3) { connection in
       try AbsurdSchema.check(connection, queue: name, at: database)
     }
+    reads = RunReads(by: queue.reads.named, in: pool, options)
     watch = PostgresWatch(of: queue, at: address, held, changes, lease: lease)
     changes.onInterest { [weak watch] in watch?.start() }
   }
@@ -150,9 +152,7 @@ final class PostgresRunBackend: RunBackend {
   }
 
   func stored(_ id: RunID) async throws -> AbsurdRun? {
-    let read = queue.reads.run
-    let rows = try await request { try $0.rows(read, [.text(id.text)]) }
-    return rows.count > 0 ? AbsurdRun(rows, 0, at: now) : nil
+    try await repeated { try await reads.run(id) }
   }
 
   func run(_ id: RunID) async throws -> StoredRun? { try await stored(id)?.run }
