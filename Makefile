@@ -5,10 +5,10 @@ SHELL := /bin/bash
 
 swift_sources := Package.swift Sources Tests DevApp
 
-.PHONY: help demo cluster-demo test lint docs api sanitize soak mutants bench bench-exact bench-records bench-durable libraries
+.PHONY: help demo cluster-demo test lint docs api sanitize soak mutants bench bench-exact bench-records bench-durable bench-postgres libraries
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: libraries ## Find the duplicate files in this folder, and take the tour
 	swift build -c release --product DevApp
@@ -70,6 +70,10 @@ bench-durable: libraries ## Measure durable flows beside a bare SQLite insert an
 	@DevApp/Benchmarks/Peers/build-dbos .build/durable-peers >&2 \
 	  || echo "DBOS could not be installed; the rest is measured." >&2
 	@$$(swift build -c release --show-bin-path)/Benchmarks durable --peers .build/durable-peers $(ARGS)
+
+bench-postgres: libraries ## Measure durable flows on PostgreSQL beside pgbench (ARGS="--quick --rounds 5 --only steps-64")
+	@swift build -c release --product Benchmarks >&2
+	@$$(swift build -c release --show-bin-path)/Benchmarks postgres $(ARGS)
 
 # Installs the headers and libraries that are missing.
 libraries:

@@ -181,8 +181,10 @@ let headersOfPostgres = ["", "postgresql/", "pgsql/"].flatMap { folder in
 if headersOfPostgres.contains(where: FileManager.default.fileExists) {
   package.products.append(
     .library(name: "PostgresOperations", targets: ["PostgresOperations"]))
-  // The tests of durable runs also run on PostgreSQL, and the demo takes addresses.
-  for target in package.targets where ["DevApp", "DurableOperationsTests"].contains(target.name) {
+  // The tests of durable runs also run on PostgreSQL, the demo takes addresses, and the benchmarks
+  // measure it.
+  let users = ["Benchmarks", "DevApp", "DurableOperationsTests"]
+  for target in package.targets where users.contains(target.name) {
     target.dependencies.append("PostgresOperations")
   }
   package.targets += [

@@ -13,7 +13,11 @@ import Foundation
       let arguments = CommandLine.arguments.dropFirst()
       switch arguments.first {
       case "durable": exit(try DurableBenchmarks(arguments.dropFirst()).run())
+      case "postgres": exit(try PostgresBenchmarks.run(arguments.dropFirst()))
       case DurableProcess.command: return try DurableProcess.run(arguments.dropFirst())
+      #if canImport(PostgresOperations)
+        case PostgresProcess.command: return try PostgresProcess.run(arguments.dropFirst())
+      #endif
       #if os(Linux)
         case HTTPServerProcess.command: return try HTTPServer.run()
       #endif

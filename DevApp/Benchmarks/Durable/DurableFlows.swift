@@ -22,7 +22,10 @@ struct CountingFlow: DurableSequence {
     return index < count ? NumberStep(number: index) : nil
   }
 
-  func output(of steps: FinishedSteps) -> Int { sum }
+  func output(of steps: FinishedSteps) -> Int {
+    FlowTimes.note(.output)
+    return sum
+  }
 }
 
 /// A flow whose journal keeps only its last step, and that waits after a number of steps.

@@ -6,13 +6,13 @@ final class DurableFolder: Sendable {
   /// The type of its file system.
   let fileSystem: String
 
-  /// Creates the folder, in `.build` if there is one.
+  /// Creates the folder, in `.build` if there is one, or in another folder.
   ///
   /// - Throws: A ``BenchmarkError`` if it cannot be created, or is in memory.
-  init() throws {
+  init(in folder: String? = nil) throws {
     let working = FileManager.default.currentDirectoryPath
     let build = URL(fileURLWithPath: working).appendingPathComponent(".build").path
-    let parent = FileManager.default.fileExists(atPath: build) ? build : working
+    let parent = folder ?? (FileManager.default.fileExists(atPath: build) ? build : working)
     Self.removeAbandoned(in: parent)
     path = "\(parent)/\(Self.prefix)\(getpid())"
     fileSystem = Self.fileSystem(of: parent)

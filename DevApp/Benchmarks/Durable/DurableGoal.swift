@@ -3,6 +3,8 @@ struct DurableGoal {
   enum Bound {
     /// The figure is at least this many times the figure of another way.
     case atLeastTimes(Double, String)
+    /// The figure is at most this many times the figure of another way.
+    case atMostTimes(Double, String)
     /// The figure is at least this.
     case atLeast(Double)
     /// The figure is at most this.
@@ -16,7 +18,7 @@ struct DurableGoal {
   let way: String
   let bound: Bound
 
-  private init(_ shape: String, _ way: String, _ bound: Bound) {
+  init(_ shape: String, _ way: String, _ bound: Bound) {
     self.shape = shape
     self.way = way
     self.bound = bound
@@ -47,8 +49,12 @@ struct DurableGoal {
     case .atLeastTimes(let times, let other):
       guard let beside = report.way(other) else { return nil }
       let value = own.ratioOfRounds(to: beside)
-      let subject = other == Self.bareInsert ? "" : "\(value.short) × \(other), "
+      let subject = other == "DBOS" ? "\(value.short) × \(other), " : ""
       return DurableGoalResult(text: "\(subject)≥ \(times.plain) ×", isMet: value >= times)
+    case .atMostTimes(let times, let other):
+      guard let beside = report.way(other) else { return nil }
+      let value = own.ratioOfRounds(to: beside)
+      return DurableGoalResult(text: "≤ \(times.plain) ×", isMet: value <= times)
     case .atLeast(let figure):
       return DurableGoalResult(text: "≥ \(figure.plain)", isMet: own.median >= figure)
     case .atMost(let figure):

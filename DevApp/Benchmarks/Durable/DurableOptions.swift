@@ -1,18 +1,40 @@
 /// The command-line options of the benchmarks of durable flows.
 struct DurableOptions {
-  static let usage = """
-    usage: Benchmarks durable [OPTION…]
+  /// A command of this program.
+  struct Command {
+    let name: String
+    let summary: String
+    /// The default number of rounds.
+    let rounds: Int
+    let shapes: [String]
+    var takesPeers = false
 
-    Measures durable flows beside a bare SQLite insert of the same rows, and prints a table.
+    static let durable = Command(
+      name: "durable",
+      summary: """
+        Measures durable flows beside a bare SQLite insert of the same rows, and prints a table.
+        """,
+      rounds: 7, shapes: DurableCatalogue.ids, takesPeers: true)
 
-      --rounds N       measures every way N times (default: 7, or 3 with --quick)
-      --only SHAPE     measures only this shape; can be repeated
-      --quick          measures smaller sizes, in about a minute; the goals are for the others
-      --peers FOLDER   also measures the programs in FOLDER, which run flows with other engines
-      --help           prints this help
+    var usage: String {
+      let peers = """
+        --peers FOLDER   also measures the programs in FOLDER, which run flows with other engines
 
-    The shapes are: \(DurableCatalogue.ids.joined(separator: ", ")).
-    """
+        """
+      return """
+        usage: Benchmarks \(name) [OPTION…]
+
+        \(summary)
+
+          --rounds N       measures every way N times (default: \(rounds), or 3 with --quick)
+          --only SHAPE     measures only this shape; can be repeated
+          --quick          measures smaller sizes, in about a minute; the goals are for the others
+          \(takesPeers ? peers + "  " : "")--help           prints this help
+
+        The shapes are: \(shapes.joined(separator: ", ")).
+        """
+    }
+  }
 
   var rounds: Int?
   var shapes: [String] = []
@@ -20,21 +42,25 @@ struct DurableOptions {
   var peers: String?
   var wantsHelp = false
 
-  init(_ arguments: some Sequence<String>) throws(UsageError) {
+  init(_ arguments: some Sequence<String>, of command: Command) throws(UsageError) {
     var rest = Array(arguments)[...]
     while let argument = rest.popFirst() {
       switch argument {
       case "--rounds": rounds = try Self.rounds(in: &rest)
-      case "--only": shapes.append(try Self.shape(in: &rest))
+      case "--only": shapes.append(try Self.shape(in: &rest, of: command))
       case "--quick": isQuick = true
-      case "--peers": peers = try Self.value(after: argument, "FOLDER", in: &rest)
+      case "--peers" where command.takesPeers:
+        peers = try Self.value(after: argument, "FOLDER", in: &rest)
       case "--help", "-h": wantsHelp = true
       default:
-        throw UsageError(
-          "unknown argument '\(argument)'; expected --rounds, --only, --quick, --peers or --help")
+        let options = "--rounds, --only, --quick\(command.takesPeers ? ", --peers" : "")"
+        throw UsageError("unknown argument '\(argument)'; expected \(options) or --help")
       }
     }
   }
+
+  /// The number of rounds of a command.
+  func rounds(of command: Command) -> Int { rounds ?? (isQuick ? 3 : command.rounds) }
 
   private static func rounds(in rest: inout ArraySlice<String>) throws(UsageError) -> Int {
     let text = try value(after: "--rounds", "N", in: &rest)
@@ -44,11 +70,13 @@ struct DurableOptions {
     return number
   }
 
-  private static func shape(in rest: inout ArraySlice<String>) throws(UsageError) -> String {
+  private static func shape(
+    in rest: inout ArraySlice<String>, of command: Command
+  ) throws(UsageError) -> String {
     let text = try value(after: "--only", "SHAPE", in: &rest)
-    guard DurableCatalogue.ids.contains(text) else {
+    guard command.shapes.contains(text) else {
       throw UsageError(
-        "no shape is named '\(text)'; expected \(DurableCatalogue.ids.joined(separator: ", "))")
+        "no shape is named '\(text)'; expected \(command.shapes.joined(separator: ", "))")
     }
     return text
   }

@@ -3,7 +3,7 @@ import Synchronization
 
 /// The times at which the flows of this process have done something.
 enum FlowTimes {
-  enum Kind { case commit, nextOperation, stepBegan }
+  enum Kind { case commit, nextOperation, stepBegan, output }
 
   private struct Waiter {
     let kind: Kind

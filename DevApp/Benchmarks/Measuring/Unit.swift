@@ -9,6 +9,8 @@ enum Unit: String, Sendable, Encodable {
   case bytesPerOperation = "bytes per operation"
   case bytesPerRun = "bytes per run"
   case stepsPerSecond = "steps/s"
+  /// Of an idle program, in a time of as many seconds as the shape has operations.
+  case statementsPerSecond = "statements/s"
   case requestsPerSecond = "requests/s"
   /// Megabytes of 1,000,000 bytes, of which an operation receives one.
   case megabytesPerSecond = "MB/s"
@@ -17,7 +19,7 @@ enum Unit: String, Sendable, Encodable {
   var isTime: Bool {
     switch self {
     case .nanosecondsPerOperation, .nanosecondsPerEvent, .milliseconds, .microseconds: true
-    case .bytesPerOperation, .bytesPerRun: false
+    case .bytesPerOperation, .bytesPerRun, .statementsPerSecond: false
     case .stepsPerSecond, .requestsPerSecond, .megabytesPerSecond: false
     }
   }
@@ -27,7 +29,7 @@ enum Unit: String, Sendable, Encodable {
     switch self {
     case .stepsPerSecond, .requestsPerSecond, .megabytesPerSecond: true
     case .nanosecondsPerOperation, .nanosecondsPerEvent, .milliseconds, .microseconds: false
-    case .bytesPerOperation, .bytesPerRun: false
+    case .bytesPerOperation, .bytesPerRun, .statementsPerSecond: false
     }
   }
 
@@ -37,7 +39,8 @@ enum Unit: String, Sendable, Encodable {
   /// Returns the figure for the amount of a run.
   func figure(of amount: Double, operations: Int) -> Double {
     switch self {
-    case .nanosecondsPerOperation, .nanosecondsPerEvent, .bytesPerOperation, .bytesPerRun:
+    case .nanosecondsPerOperation, .nanosecondsPerEvent, .bytesPerOperation, .bytesPerRun,
+      .statementsPerSecond:
       amount / Double(operations)
     case .milliseconds: amount / 1_000_000
     case .microseconds: amount / 1_000
