@@ -8,7 +8,8 @@ extension PostgresRunBackend {
   var pauseBetweenClaims: Duration { .milliseconds(100) }
 
   func longestPause(of flows: [String], emptyClaims: Int) async throws -> Duration {
-    emptyClaims > 10 ? .seconds(1) : .milliseconds(Int.random(in: 200...300))
+    // Random, so that workers that know different flows do not take the same turns.
+    .milliseconds(Int.random(in: emptyClaims > 10 ? 800...1_200 : 200...300))
   }
 
   func claim(flows: [String], limit: Int) async throws -> [RunClaim] {

@@ -99,7 +99,7 @@ private struct PythonWorker {
         def double(params, ctx):
             return ctx.step("double", lambda: params["number"] * 2)
 
-        app.start_worker(claim_timeout=30, poll_interval=0.05)
+        app.start_worker(claim_timeout=30, poll_interval=0.3)
         """, address,
       ], environment: environment
     ).start()

@@ -158,6 +158,10 @@ internal import Testing
     }
     try await store.cancel("r")
     #expect(try await run.outcome.isCancelled)
+    // The worker notices it later than the store.
+    while machine.recorder.trace.spans.last(where: { $0.name == "LastingFlow r" })?.ended == nil {
+      try await Task.sleep(for: .milliseconds(10))
+    }
     let trace = try await trace(of: "r", in: queue)
     let spans = try await machine.spans(of: trace.id)
     #expect(spans.first { $0.name == "LastingFlow r" }?.spanId == trace.span)
