@@ -52,13 +52,15 @@ extension StoredRun {
   /// The run of a task that was just started.
   ///
   /// - Parameters:
+  ///   - trace: The trace that was stored with it.
   ///   - began: The time of its start by the clock of the server.
   ///   - now: The time of the store, at which it is due.
-  init(_ run: NewRun, began: Int64, at now: Int64) {
+  init(_ run: NewRun, in trace: RunTrace, began: Int64, at now: Int64) {
     self.init(
       id: run.id, flow: run.flow, state: .ready, sequence: run.state, initial: run.state,
       stepCount: 0, fence: 1, claims: 0, wake: now, event: nil, cancelled: nil, reason: nil,
       outcome: nil, parent: run.parent, began: began, updated: began, ended: nil)
+    self.trace = trace
   }
 }
 

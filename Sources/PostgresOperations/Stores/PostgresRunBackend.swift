@@ -103,8 +103,9 @@ final class PostgresRunBackend: RunBackend {
   func insert(_ run: NewRun) async throws -> (run: StoredRun, isNew: Bool) {
     // Shows after a lost reply whether this start has made the run.
     let start = workerName.next()
+    let trace = RunTrace(below: RunTrace.current)
     let options = Self.options(
-      of: run.id, parent: run.parent, trace: RunTrace(below: RunTrace.current), start: start,
+      of: run.id, parent: run.parent, trace: trace, start: start,
       attempts: 0)
     let state = #"{"state":\#(texts.stored(run.state))}"#
     let values: [PostgresValue] = [
@@ -117,7 +118,7 @@ final class PostgresRunBackend: RunBackend {
     let rows = try await repeated { try await pool.rows(spawn, values, order: run.id.text) }
     if rows.boolean(0, 2) == true {
       changes.notify([.ready])
-      return (StoredRun(run, began: rows.integer(0, 3) ?? now, at: now), true)
+      return (StoredRun(run, in: trace, began: rows.integer(0, 3) ?? now, at: now), true)
     }
     guard let stored = try await stored(run.id) else {
       throw RunStoreError(
