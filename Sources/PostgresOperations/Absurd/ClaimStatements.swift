@@ -6,6 +6,8 @@
 struct ClaimStatements: Sendable {
   /// Claims due runs: $1 queue, $2 worker, $3 lease, $4 limit.
   let claim: PostgresStatement
+  /// Whether a run is due.
+  let isAnyDue: PostgresStatement
   /// Claims the run with a name ($1) for a worker ($2) and the time of a lease ($3).
   let claimRun: PostgresStatement
   /// Ends an attempt ($2) of the queue ($1) whose lease has expired.
@@ -48,6 +50,13 @@ struct ClaimStatements: Sendable {
     }
     claim = PostgresStatement(
       "claim runs", "select * from absurd.claim_task($1, $2, $3::integer, $4::integer)")
+    isAnyDue = PostgresStatement(
+      "look for due runs",
+      """
+      select exists
+        (select from \(attempts) where state in ('pending', 'sleeping')
+          and available_at <= absurd.current_time())
+      """)
     // As `claim_task` claims, for one task.
     claimRun = PostgresStatement(
       "claim a run",

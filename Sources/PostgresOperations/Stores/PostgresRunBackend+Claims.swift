@@ -18,7 +18,7 @@ extension PostgresRunBackend {
       .text(queue.name), .text(worker), .integer(leaseSeconds), .integer(Int64(limit)),
     ]
     let (name, claim, read) = (queue.name, queue.claims.claim, queue.reads.claimed)
-    let giveBack = queue.claims.giveBack
+    let (giveBack, isAnyDue) = (queue.claims.giveBack, queue.claims.isAnyDue)
     let (time, now) = (ContinuousClock.now, now)
     var isFirst = true
     let runs = try await repeated {
@@ -28,7 +28,12 @@ extension PostgresRunBackend {
         // After a lost reply the runs are claimed already.
         var rows = mayHaveClaimed ? try connection.rows(read, [.text(worker)]) : nil
         if rows == nil || rows?.count == 0 {
-          if try connection.rows(claim, values).count == 0 { return [] }
+          if try connection.rows(claim, values).count == 0 {
+            // The engine ends attempts whose lease has expired. Their next ones are due a moment
+            // later, and so not among the runs that it has claimed.
+            let isAnyDue = try connection.rows(isAnyDue, []).boolean(0, 0) == true
+            if try !isAnyDue || connection.rows(claim, values).count == 0 { return [] }
+          }
           rows = try connection.rows(read, [.text(worker)])
         }
         let runs = rows.map { rows in (0..<rows.count).map { AbsurdRun(rows, $0, at: now) } } ?? []
