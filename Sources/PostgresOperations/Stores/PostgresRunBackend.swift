@@ -42,7 +42,8 @@ final class PostgresRunBackend: RunBackend {
     let queue = AbsurdQueue(name)
     self.queue = queue
     texts = AbsurdText(options.coder)
-    pool = PostgresPool(to: address, capacity: 4, timeout: lease * 2 / 3) { connection in
+    // With fewer, a write of eight flows waits for a connection and then for its commit.
+    pool = PostgresPool(to: address, capacity: 8, timeout: lease * 2 / 3) { connection in
       try AbsurdSchema.check(connection, queue: name, at: database)
     }
     reads = RunReads(by: queue.reads.named, in: pool, options)

@@ -11,7 +11,7 @@ extension RunStore {
   /// ```
   ///
   /// The database needs the workflow engine Absurd, version 0.4 to 0.6, and a queue. The store is
-  /// opened by the first request, with at most four connections and one more while it runs or awaits
+  /// opened by the first request, with at most eight connections and one more while it runs or awaits
   /// runs. Each call returns a store with connections of its own, so share one in a program. See
   /// <doc:FromOneMachineToMany>.
   ///
