@@ -7,11 +7,9 @@ import PostgresOperations
 ///
 /// usage: ClusterCrashes start ADDRESS FOLDER LEASE COUNT CHILDREN
 ///        ClusterCrashes work ADDRESS FOLDER LEASE LAUNCH WIDTH
-///        ClusterCrashes run ADDRESS FOLDER LEASE LAUNCH
 ///
 /// - `start` starts runs of ``Item``, and one of ``FanOut`` with child flows.
 /// - `work` runs them until it is killed.
-/// - `run` runs ``Stubborn``, whose body ignores its cancellation, and prints the outcome.
 ///
 /// The flows append lines to the file `effects` in the folder: `begun LAUNCH FENCE KEY` when a body
 /// begins, and `done KEY` when the sequence knows that a step has finished.
@@ -31,13 +29,10 @@ import PostgresOperations
       }
       let children = Int(arguments[6]) ?? 0
       if children > 0 { try await store.start(FanOut(count: children), named: "fan-out") }
-    case "work":
-      let flows: [any DurableSequence.Type] = [Item.self, FanOut.self, Stubborn.self]
+    default:
+      let flows: [any DurableSequence.Type] = [Item.self, FanOut.self]
       let width = OperationWidth.limited(to: Int(arguments[6]) ?? 4)
       _ = await DurableWorker(in: store, running: flows, width: width).run()
-    default:
-      let outcome = await DurableOperation(Stubborn(), named: "stubborn", in: store).run()
-      print(outcome)
     }
     await store.close()
   }
@@ -89,24 +84,6 @@ struct FanOut: DurableSequence {
   }
 
   func output(of steps: FinishedSteps) -> Int { sum }
-}
-
-/// A flow whose step ignores its cancellation for a while.
-struct Stubborn: DurableSequence {
-  mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
-    previous == nil ? Stone() : nil
-  }
-
-  func output(of steps: FinishedSteps) -> String { steps.last(of: Stone.self) ?? "nothing" }
-}
-
-struct Stone: ComposableOperation {
-  func perform(in context: OperationContext) async throws -> String {
-    Effects.append("begun \(ClusterCrashes.launch) \(context.fencingToken ?? -1) stubborn/0.")
-    try? await Task.sleep(for: .seconds(1))
-    Effects.append("cancelled \(ClusterCrashes.launch) \(Task.isCancelled)")
-    return ClusterCrashes.launch
-  }
 }
 
 /// An operation whose effect is a line in a file.

@@ -25,18 +25,7 @@ public struct RunID: Hashable, Codable, Sendable {
   }
 
   /// Creates a name from a text that may be too long. The end of a long text becomes a hash.
-  init(shortening text: String) {
-    guard text.utf8.count > Self.mostBytes else {
-      self.init(text)
-      return
-    }
-    // FNV-1a, which is the same in every process. Swift's own hash is not.
-    let hash = text.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { hash, byte in
-      (hash ^ UInt64(byte)) &* 0x100_0000_01B3
-    }
-    let start = String(decoding: Array(text.utf8.prefix(Self.mostBytes - 24)), as: UTF8.self)
-    self.init(start.filter { $0 != "\u{FFFD}" } + "~" + String(hash, radix: 16))
-  }
+  init(shortening text: String) { self.init(text.shortened(toBytes: Self.mostBytes)) }
 
   static let mostBytes = 200
 
@@ -59,4 +48,19 @@ extension RunID: ExpressibleByStringLiteral, ExpressibleByStringInterpolation {
 
 extension RunID: CustomStringConvertible {
   public var description: String { text }
+}
+
+extension String {
+  /// The text, or the beginning of a longer one with a hash of all of it.
+  ///
+  /// - Parameter count: The maximum number of bytes of UTF-8, more than 24.
+  package func shortened(toBytes count: Int) -> String {
+    if utf8.count <= count { return self }
+    // FNV-1a, which is the same in every process. Swift's own hash is not.
+    let hash = utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { hash, byte in
+      (hash ^ UInt64(byte)) &* 0x100_0000_01B3
+    }
+    let start = String(decoding: Array(utf8.prefix(count - 24)), as: UTF8.self)
+    return start.filter { $0 != "\u{FFFD}" } + "~" + String(hash, radix: 16)
+  }
 }

@@ -83,7 +83,7 @@ public struct DurableWorker: ComposableOperation {
           try await waitForWork(after: emptyClaims, in: context)
         } else {
           emptyClaims = 0
-          try await pause(after: claims.count < free, slots, in: context)
+          try await pause(afterPartialClaim: claims.count < free, slots, in: context)
         }
       }
     }
@@ -136,7 +136,7 @@ public struct DurableWorker: ComposableOperation {
   ///
   /// - Parameter isPartial: Whether the last claim found fewer runs than there were places.
   private func pause(
-    after isPartial: Bool, _ slots: WorkerSlots, in context: OperationContext
+    afterPartialClaim isPartial: Bool, _ slots: WorkerSlots, in context: OperationContext
   ) async throws {
     let pause = store.backend.pauseBetweenClaims
     if pause == .zero { return }

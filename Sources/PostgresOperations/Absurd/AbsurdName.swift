@@ -39,17 +39,8 @@ enum AbsurdName {
   /// The most bytes of a part of a name. An index of PostgreSQL takes 2,704 for all of it.
   private static let mostBytes = 1_000
 
-  /// The text, or its beginning with a hash of all of it.
-  static func shortened(_ text: String) -> String {
-    if text.utf8.count <= mostBytes { return text }
-    // FNV-1a with 64 bits, twice with different beginnings.
-    let hashes = [0xCBF2_9CE4_8422_2325, 0x6C62_272E_07BB_0142 as UInt64].map { start in
-      text.utf8.reduce(start) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-    }
-    let beginning = String(decoding: Array(text.utf8.prefix(mostBytes - 40)), as: UTF8.self)
-    return beginning.replacing("\u{FFFD}", with: "") + "~"
-      + hashes.map { String($0, radix: 16) }.joined(separator: "~")
-  }
+  /// The text, or the beginning of a long one with a hash.
+  static func shortened(_ text: String) -> String { text.shortened(toBytes: mostBytes) }
 
   /// The position and the key of a checkpoint; nil if it is none of a step.
   static func step(of checkpoint: String) -> (position: Int, key: String)? {

@@ -8,7 +8,7 @@ internal import SystemSupport
 /// which `jsonb` refuses, are stored as base64 in an object, `{"z": "…"}`. So are objects that look
 /// like that.
 struct AbsurdText: Sendable {
-  /// Whether the texts of the coder are compact JSON.
+  /// Whether the texts of the coder are JSON.
   private let isJSON: Bool
 
   init(_ coder: any RunCoder) { isJSON = coder is JSONRunCoder }
@@ -18,8 +18,13 @@ struct AbsurdText: Sendable {
     isJSON && !Self.needsWrapping(text) ? text : Self.wrapped(text)
   }
 
+  /// Also of JSON that a person has written, with spaces and escapes.
   private static func needsWrapping(_ text: String) -> Bool {
-    text.contains("\\u0000") || text.first == "{" && text.hasPrefix(#"{"z""#)
+    if text.contains("\\u0000") { return true }
+    let value = text.drop(while: \.isWhitespace)
+    guard value.first == "{" else { return false }
+    let member = value.dropFirst().drop(while: \.isWhitespace)
+    return member.hasPrefix(#""z""#) || member.hasPrefix(#""\u00"#)
   }
 
   private static func wrapped(_ text: String) -> String {
@@ -29,13 +34,6 @@ struct AbsurdText: Sendable {
       json.base64(Array(text.utf8).span)
     }
     return json.text
-  }
-
-  /// A JSON value that a user has written by hand, perhaps with spaces and escapes.
-  static func normalized(_ json: String) -> String {
-    let compact = json.filter { !$0.isWhitespace }
-    return compact.hasPrefix(#"{"z""#) || compact.hasPrefix(#"{"\u00"#) || json.contains("\\u0000")
-      ? wrapped(json) : json
   }
 
   private static let start = #"{"z": ""#

@@ -48,7 +48,9 @@ extension PostgresRunBackend {
     var claims: [RunClaim] = []
     for run in runs {
       let claim = add(run, worker, at: time)
-      if try await !markExhaustedStuck(claim) { claims.append(claim) }
+      // The others are claimed already. This one is claimed again after its lease.
+      let isStuck = (try? await markExhaustedStuck(claim)) ?? true
+      if !isStuck { claims.append(claim) }
     }
     return claims
   }
@@ -67,9 +69,17 @@ extension PostgresRunBackend {
   /// Marks a run as stuck that was claimed too often.
   ///
   /// - Returns: Whether it was.
+  /// - Throws: The error of the store. The claim is then given up.
   private func markExhaustedStuck(_ claim: RunClaim) async throws -> Bool {
     let claims = claim.run.claims - 1
     if claims < Self.mostClaims { return false }
+    do { return try await markStuckWithoutProgress(claim, claims) } catch {
+      if let held = try? held.claim(claim.token) { self.held.remove(held) }
+      throw error
+    }
+  }
+
+  private func markStuckWithoutProgress(_ claim: RunClaim, _ claims: Int) async throws -> Bool {
     // A parent whose children make progress is not stuck.
     let values: [PostgresValue] = [.text(claim.run.id.text), .integer(Int64(Self.mostClaims - 1))]
     let read = queue.reads.childProgress

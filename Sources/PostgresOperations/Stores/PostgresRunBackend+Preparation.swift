@@ -15,7 +15,7 @@ extension PostgresRunBackend {
     await pool.close()
     let database = try found.get()
     return StorePreparation(
-      parts: [schema(database.version), queue(isThere: database.hasQueue)],
+      parts: [schema(database.version), queue(database)],
       omitsPassword: address.hasPassword)
   }
 
@@ -40,9 +40,17 @@ extension PostgresRunBackend {
       """, isReady: false, command: command("migrate"))
   }
 
-  private func queue(isThere: Bool) -> StorePreparation.Part {
-    StorePreparation.Part(
-      "queue", isThere ? "'\(queue.name)'" : "missing: there is no queue '\(queue.name)'",
-      isReady: isThere, command: command("create-queue", queue.name))
+  private func queue(_ database: AbsurdSchema.Found) -> StorePreparation.Part {
+    let text =
+      if database.isPartitioned {
+        "not supported: the queue '\(queue.name)' is partitioned; use another one"
+      } else if database.hasQueue {
+        "'\(queue.name)'"
+      } else {
+        "missing: there is no queue '\(queue.name)'"
+      }
+    return StorePreparation.Part(
+      "queue", text, isReady: database.hasQueue && !database.isPartitioned,
+      command: command("create-queue", queue.name))
   }
 }

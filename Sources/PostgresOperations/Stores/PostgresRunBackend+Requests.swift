@@ -39,7 +39,7 @@ extension PostgresRunBackend {
     if found.run.state.hasEnded { throw RunStoreError.hasEnded(found.run) }
     let values: [PostgresValue] = [
       .text(queue.name), .text(AbsurdName.event(event, of: id)),
-      .text(AbsurdText.normalized(texts.stored(payload))),
+      .text(texts.stored(payload)),
     ]
     let emit = queue.requests.emit
     _ = try await request { try $0.rows(emit, values) }

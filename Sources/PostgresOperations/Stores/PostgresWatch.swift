@@ -160,17 +160,19 @@ final class PostgresWatch: @unchecked Sendable {
             .text(statements.name), .text(claim.attemptID), .text(claim.worker),
             .integer(seconds),
           ])
-        if rows.integer(0, 0) == 1 {
-          held.extended(claim, at: time)
-        } else {
-          changes.cancelTask(of: claim.token.run)
-        }
+        if rows.integer(0, 0) == 1 { held.extended(claim, at: time) } else { lost(claim) }
       } catch {
         // The engine refuses it if the run was cancelled or taken over.
         if error.kind != .refused { throw error }
-        if error.code.hasPrefix("AB00") { changes.cancelTask(of: claim.token.run) }
+        if error.code.hasPrefix("AB00") { lost(claim) }
       }
     }
+  }
+
+  /// Gives up a claim that is not valid any more, such as that of a run that was cancelled.
+  private func lost(_ claim: HeldClaim) {
+    held.remove(claim)
+    if changes.runningRuns.contains(claim.token.run) { changes.cancelTask(of: claim.token.run) }
   }
 
   // MARK: Changes

@@ -74,7 +74,7 @@ struct TestStore: Sendable {
     return run
   }
 
-  /// Whether two times in milliseconds are equal. A server has a clock of its own, which goes on.
+  /// Whether two times in milliseconds are equal. A server has a clock of its own, which runs.
   func isEqual(_ time: Int64?, _ other: Int64) -> Bool {
     guard let time else { return false }
     return TestServer.isAbsent ? time == other : abs(time - other) < 20_000

@@ -69,7 +69,7 @@ internal import Testing
       worker.cancel()
       _ = await worker.outcome
     }
-    // It goes on later.
+    // It continues later.
     #expect(try await store.run("r")?.summary.state.hasEnded == false)
   }
 
@@ -90,6 +90,30 @@ internal import Testing
       worker.cancel()
       _ = await worker.outcome
     }
+  }
+
+  @Test func `K2: the lease of a run that was cancelled is not extended any more`() async throws {
+    let server = PrivateServer(settings: ["log_statement=all"])
+    let queue = try await TestQueue(on: server)
+    let store = queue.store(lease: .seconds(1))
+    try await Deeds.recorded { deeds in
+      let worker = DurableWorker(in: store, running: [LastingFlow.self]).start()
+      try await store.start(LastingFlow(milliseconds: 60_000), named: "r")
+      while deeds.all.isEmpty { await Task.yield() }
+      try await queue.store().cancel("r")
+      while deeds.all.count < 2 { try await Task.sleep(for: .milliseconds(10)) }
+      worker.cancel()
+      _ = await worker.outcome
+    }
+    func extensions() -> Int {
+      server.logText.split(separator: "\n").count { $0.contains("absurd.extend_claim") }
+    }
+    // After the last one, which finds that the claim is not valid.
+    try await Task.sleep(for: .seconds(2))
+    let count = extensions()
+    try await Task.sleep(for: .seconds(2))
+    #expect(extensions() == count)
+    await store.close()
   }
 
   @Test func `K2: a lease that is lost while a body runs stores nothing of it`() async throws {

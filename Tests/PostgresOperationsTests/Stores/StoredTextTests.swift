@@ -80,6 +80,23 @@ internal import Testing
     #expect(try await store.check() == [])
   }
 
+  @Test(arguments: ["U+0000: \0.", "plain"])
+  func `K6: payloads of events are received as they were sent`(text: String) async throws {
+    let queue = try await TestQueue()
+    let store = queue.store()
+    for (number, payload) in [["z": text], ["a": text]].enumerated() {
+      try await store.start(WaitingForObject(), named: "\(number)")
+      try await store.send(payload, as: "go", to: "\(number)")
+      let flow = DurableOperation(WaitingForObject(), named: "\(number)", in: store)
+      #expect(await flow.run().result == payload)
+    }
+    // As a person writes it.
+    try await store.start(WaitingForObject(), named: "by hand")
+    try await store.send(encoded: #" { "\u007a" : "AAAA" } "#, as: "go", to: "by hand")
+    let flow = DurableOperation(WaitingForObject(), named: "by hand", in: store)
+    #expect(await flow.run().result == ["z": "AAAA"])
+  }
+
   @Test func `K6: keys and names of events that are longer than an index takes`() async throws {
     let queue = try await TestQueue()
     var random = SystemRandomNumberGenerator()
@@ -149,6 +166,16 @@ private struct Waiting: DurableSequence {
   }
 
   func output(of steps: FinishedSteps) -> String? { steps.last(of: AwaitedEvent<String>.self) }
+}
+
+private struct WaitingForObject: DurableSequence {
+  mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
+    previous == nil ? AwaitedEvent("go", as: [String: String].self) : nil
+  }
+
+  func output(of steps: FinishedSteps) -> [String: String]? {
+    steps.last(of: AwaitedEvent<[String: String]>.self)
+  }
 }
 
 private struct Large: DurableSequence {
