@@ -1,0 +1,204 @@
+package import CompositeOperations
+
+// What the requests of a store take and return.
+
+package struct NewRun: Sendable {
+  package let id: RunID
+  package let flow: String
+  /// The encoded sequence.
+  package let state: String
+  package let parent: RunID?
+  /// Whether the caller claims it next, so that no other worker may see it before.
+  package let isClaimedNext: Bool
+
+  package init(
+    id: RunID, flow: String, state: String, parent: RunID? = nil, isClaimedNext: Bool = false
+  ) {
+    self.id = id
+    self.flow = flow
+    self.state = state
+    self.parent = parent
+    self.isClaimedNext = isClaimedNext
+  }
+}
+
+/// A row of the table of runs.
+package struct StoredRun: Sendable {
+  package var id: RunID
+  package var flow: String
+  package var state: RunState
+  /// The encoded sequence after the last finished step.
+  package var sequence: String
+  /// The encoded sequence of the start.
+  package var initial: String
+  package var stepCount: Int
+  package var fence: Int
+  package var owner: Int?
+  package var claims: Int
+  package var wake: Int64?
+  package var event: String?
+  package var cancelled: Int64?
+  package var reason: String?
+  package var outcome: String?
+  package var parent: RunID?
+  package var began: Int64
+  package var updated: Int64
+  package var ended: Int64?
+  /// The machine and the process that run it; nil if ``owner`` identifies the process.
+  package var worker: String?
+  /// Whether its process has given no sign of life for the time of its lease.
+  package var hasExpired = false
+  /// The span of the run; nil if the store keeps none. SQLite files keep none, because the processes
+  /// that share one are on one machine.
+  package var trace: RunTrace?
+
+  package init(
+    id: RunID, flow: String, state: RunState, sequence: String, initial: String, stepCount: Int,
+    fence: Int, owner: Int? = nil, claims: Int, wake: Int64?, event: String?, cancelled: Int64?,
+    reason: String?, outcome: String?, parent: RunID?, began: Int64, updated: Int64, ended: Int64?,
+    worker: String? = nil
+  ) {
+    self.id = id
+    self.flow = flow
+    self.state = state
+    self.sequence = sequence
+    self.initial = initial
+    self.stepCount = stepCount
+    self.fence = fence
+    self.owner = owner
+    self.claims = claims
+    self.wake = wake
+    self.event = event
+    self.cancelled = cancelled
+    self.reason = reason
+    self.outcome = outcome
+    self.parent = parent
+    self.began = began
+    self.updated = updated
+    self.ended = ended
+    self.worker = worker
+  }
+}
+
+/// A row of the table of steps: a finished step, or a key of the step in progress.
+package struct StoredStep: Sendable {
+  /// The position of the step among the finished ones, also for its keys.
+  package var position: Int
+  /// The keys below the step, separated by slashes; empty for the finished step itself.
+  package var key: String
+  package var name: String
+  package var types: StepTypes
+  /// The mangled name of the operation's type; empty if a program cannot look it up.
+  package var mangledName: String
+  package var kind: RunDetails.Kind
+  package var value: String?
+  /// The encoded sequence after the step; nil if it has not changed.
+  package var sequence: String?
+  package var attempts: Int
+  package var fence: Int
+  package var began: Int64
+  package var ended: Int64
+  /// The machine and the process that have stored it; nil if the store does not keep them.
+  package var worker: String?
+
+  package init(
+    position: Int, key: String = "", name: String,
+    types: StepTypes = StepTypes(operations: [], success: ""), mangledName: String = "",
+    kind: RunDetails.Kind, value: String?, sequence: String? = nil, attempts: Int = 1, fence: Int,
+    began: Int64, ended: Int64, worker: String? = nil
+  ) {
+    self.position = position
+    self.key = key
+    self.name = name
+    self.types = types
+    self.mangledName = mangledName
+    self.kind = kind
+    self.value = value
+    self.sequence = sequence
+    self.attempts = attempts
+    self.fence = fence
+    self.began = began
+    self.ended = ended
+    self.worker = worker
+  }
+}
+
+/// A value, with the row that stores it.
+package struct CommittedValue<Value: Sendable>: Sendable {
+  package let value: Value
+  package let row: StoredStep
+
+  package init(_ value: Value, in row: StoredStep) {
+    self.value = value
+    self.row = row
+  }
+}
+
+/// What a run has stored.
+package struct StoredParts: Sendable {
+  /// The finished steps in order.
+  package let steps: [StoredStep]
+  /// The keys of the step in progress.
+  package let keys: [StoredStep]
+
+  package init(steps: [StoredStep], keys: [StoredStep]) {
+    self.steps = steps
+    self.keys = keys
+  }
+}
+
+package struct RunSelection: Sendable {
+  package var flow: String?
+  package var states: [RunState]
+  package var limit: Int
+  /// The last run of the page before.
+  package var after: (began: Int64, id: RunID)?
+
+  package init(
+    flow: String? = nil, states: [RunState] = [], limit: Int = .max,
+    after: (began: Int64, id: RunID)? = nil
+  ) {
+    self.flow = flow
+    self.states = states
+    self.limit = limit
+    self.after = after
+  }
+}
+
+/// The right to write for a run, until another process claims it.
+package struct ClaimToken: Sendable, Hashable {
+  package let run: RunID
+  package let fence: Int
+  /// The parent of the run.
+  package let parent: RunID?
+
+  package init(run: RunID, fence: Int, parent: RunID? = nil) {
+    self.run = run
+    self.fence = fence
+    self.parent = parent
+  }
+}
+
+package struct RunClaim: Sendable {
+  package let token: ClaimToken
+  package let run: StoredRun
+  /// Whether no earlier claim can have stored anything.
+  package let isFirst: Bool
+
+  package init(_ run: StoredRun, isFirst: Bool) {
+    token = ClaimToken(run: run.id, fence: run.fence, parent: run.parent)
+    self.run = run
+    self.isFirst = isFirst
+  }
+}
+
+package enum ClaimAnswer: Sendable {
+  case claimed(RunClaim)
+  /// The run has ended, or is stuck.
+  case over(StoredRun)
+  /// Another process, or another task of this one, runs it.
+  case taken
+  /// It waits for a time or an event.
+  case parked(until: Int64?)
+  case missing
+}
