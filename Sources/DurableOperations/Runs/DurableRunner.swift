@@ -185,6 +185,8 @@ struct DurableRunner<Flow: DurableSequence> {
     _ outcome: String?, as state: RunState, _ flow: Flow
   ) async throws -> RunStop {
     let last = try? session.coder.encode(flow)
+    // The worker claims the next run while the outcome is stored.
+    session.place?.slot.end()
     try await session.backend.end(
       by: session.token, outcome, as: state, sequence: last == sequence ? nil : last)
     return .ended(state)

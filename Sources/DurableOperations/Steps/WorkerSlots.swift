@@ -15,10 +15,14 @@ final class WorkerSlots: Sendable {
 
   var free: Int { state.withLock { $0.free } }
 
-  /// Takes a place that was free.
-  func take() -> Slot {
-    state.withLock { $0.free -= 1 }
-    return Slot(of: self)
+  /// Takes a place; nil if none is free.
+  func takeIfFree() -> Slot? {
+    let isTaken = state.withLock { state in
+      if state.free == 0 { return false }
+      state.free -= 1
+      return true
+    }
+    return isTaken ? Slot(of: self) : nil
   }
 
   /// Returns a latch that opens when some places are free. There is one at a time.
@@ -68,11 +72,18 @@ final class WorkerSlots: Sendable {
     private let slots: WorkerSlots
     /// How many parts of the run wait.
     private let waiting = Lock(0)
+    private let isEnded = Lock(false)
 
     fileprivate init(of slots: WorkerSlots) { self.slots = slots }
 
-    /// Ends the use of the place.
-    func end() { slots.giveBack() }
+    /// Ends the use of the place. Has no effect when it has ended already.
+    func end() {
+      let isFirst = isEnded.withLock { isEnded in
+        defer { isEnded = true }
+        return !isEnded
+      }
+      if isFirst { slots.giveBack() }
+    }
 
     /// Performs a wait of a part of the run, without the place.
     func waiting<Value>(_ body: () async throws -> Value) async throws -> Value {

@@ -58,23 +58,30 @@ public struct DurableWorker: ComposableOperation {
     let slots = WorkerSlots(width)
     let backend = store.backend
     let names = Set(flows.keys)
+    let ahead = ClaimsAhead(width: width, isUseful: backend.pauseBetweenClaims > .zero)
     try await withThrowingDiscardingTaskGroup { group in
       var housekeeping = Housekeeping(of: backend)
       var emptyClaims = 0
       while !Task.isCancelled {
-        await slots.wait(forFree: 1)
+        let aheadCount = ahead.count
+        if aheadCount == 0 { await slots.wait(forFree: 1) }
         if Task.isCancelled { break }
-        let free = slots.free
-        let claims = try await claims(atMost: free, in: context)
-        for claim in claims {
+        let limit = slots.free + aheadCount
+        let claims = try await claims(atMost: limit, in: context)
+        for (index, claim) in claims.enumerated() {
           guard let flow = flows[claim.run.flow] else { continue }
-          let slot = slots.take()
+          guard let slot = await place(in: slots, in: context) else {
+            ahead.failed()
+            await release(claims[index...], in: context)
+            break
+          }
           let execution = RunExecution(
             claim: claim, flow: flow, backend: backend,
             place: WorkerPlace(slot: slot, flows: names))
           group.addTask {
-            defer { slot.end() }
-            await run(execution, in: context)
+            let duration = await duration(on: context.clock) { await run(execution, in: context) }
+            ahead.ended(after: duration)
+            slot.end()
           }
         }
         if claims.isEmpty {
@@ -83,11 +90,42 @@ public struct DurableWorker: ComposableOperation {
           try await waitForWork(after: emptyClaims, in: context)
         } else {
           emptyClaims = 0
-          try await pause(afterPartialClaim: claims.count < free, slots, in: context)
+          let isPartial = claims.count < limit
+          if isPartial || aheadCount == 0 {
+            try await pause(afterPartialClaim: isPartial, slots, in: context)
+          }
         }
       }
     }
     throw CancellationError()
+  }
+
+  private func duration(
+    on clock: some Clock<Duration>, of body: () async -> Void
+  ) async -> Duration {
+    let start = clock.now
+    await body()
+    return start.duration(to: clock.now)
+  }
+
+  /// Takes a place for a claimed run, which may have to wait for one.
+  ///
+  /// - Returns: Nil if there is none for too long, or if the worker is cancelled.
+  private func place(
+    in slots: WorkerSlots, in context: OperationContext
+  ) async -> WorkerSlots.Slot? {
+    if let slot = slots.takeIfFree() { return slot }
+    try? await slots.latch(forFree: 1).wait(atMost: ClaimsAhead.longestWait, in: context)
+    return Task.isCancelled ? nil : slots.takeIfFree()
+  }
+
+  /// Releases claimed runs that have not begun. After an error, they wait until their lease expires.
+  private func release(_ claims: ArraySlice<RunClaim>, in context: OperationContext) async {
+    for claim in claims {
+      do { try await store.backend.release(by: claim.token) } catch {
+        context.log(.warning, "run \(claim.token.run): not released: \(error)")
+      }
+    }
   }
 
   /// Runs a run, and logs how it ended. Errors of the store are logged, and the run is resumed

@@ -6,6 +6,9 @@
 struct ClaimStatements: Sendable {
   /// Claims due runs: $1 queue, $2 worker, $3 lease, $4 limit.
   let claim: PostgresStatement
+  /// Permits ($1 `on`) or avoids sequential scans until the end of the transaction.
+  let permitScans = PostgresStatement(
+    "permit scans", "select set_config('enable_seqscan', $1, true)")
   /// Whether a run is due.
   let isAnyDue: PostgresStatement
   /// Claims the run with a name ($1) for a worker ($2) and the time of a lease ($3).

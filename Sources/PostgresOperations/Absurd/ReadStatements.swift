@@ -5,7 +5,7 @@ struct ReadStatements: Sendable {
   /// The runs of a flow ($1, or null) in some states ($2) before a run ($3 time, $4 name; or null),
   /// the newest first, at most $5.
   let runs: PostgresStatement
-  /// The runs that a worker ($1) has claimed.
+  /// The runs that a worker ($1) has claimed, in the order of their attempts.
   let claimed: PostgresStatement
   /// The last finished steps of the run with a name ($1), at most $2, the last one first.
   let steps: PostgresStatement
@@ -26,7 +26,8 @@ struct ReadStatements: Sendable {
     named = PostgresStatement(
       "read runs", "\(columns) where t.idempotency_key = any($1::text[])")
     claimed = PostgresStatement(
-      "read claimed runs", "\(columns) where r.state = 'running' and r.claimed_by = $1")
+      "read claimed runs",
+      "\(columns) where r.state = 'running' and r.claimed_by = $1 order by r.run_id")
     runs = PostgresStatement(
       "list runs",
       """

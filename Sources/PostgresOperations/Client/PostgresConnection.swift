@@ -77,8 +77,22 @@ internal import SystemSupport
   package func rows(
     _ statement: PostgresStatement, _ values: [PostgresValue] = []
   ) throws(PostgresError) -> PostgresRows {
-    let parameters = try PostgresParameters(values, of: statement)
-    return try execute([PostgresRequest(statement, parameters)])[0]
+    try rows([(statement, values)])[0]
+  }
+
+  /// Executes statements together, with one wait for the server, in a transaction of their own unless
+  /// ``transaction(_:)`` is running.
+  ///
+  /// - Returns: The rows of each.
+  /// - Throws: A ``PostgresError``, also if one of them is refused.
+  package func rows(
+    _ statements: [(PostgresStatement, [PostgresValue])]
+  ) throws(PostgresError) -> [PostgresRows] {
+    var requests: [PostgresRequest] = []
+    for (statement, values) in statements {
+      try requests.append(PostgresRequest(statement, PostgresParameters(values, of: statement)))
+    }
+    return try execute(requests)
   }
 
   /// Executes statements in a transaction.

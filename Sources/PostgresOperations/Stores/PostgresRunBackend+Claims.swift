@@ -17,8 +17,7 @@ extension PostgresRunBackend {
     let values: [PostgresValue] = [
       .text(queue.name), .text(worker), .integer(leaseSeconds), .integer(Int64(limit)),
     ]
-    let (name, claim, read) = (queue.name, queue.claims.claim, queue.reads.claimed)
-    let (giveBack, isAnyDue) = (queue.claims.giveBack, queue.claims.isAnyDue)
+    let (name, claims, read) = (queue.name, queue.claims, queue.reads.claimed)
     let (time, now) = (ContinuousClock.now, now)
     var isFirst = true
     let runs = try await repeated {
@@ -28,31 +27,30 @@ extension PostgresRunBackend {
         // After a lost reply the runs are claimed already.
         var rows = mayHaveClaimed ? try connection.rows(read, [.text(worker)]) : nil
         if rows == nil || rows?.count == 0 {
-          if try connection.rows(claim, values).count == 0 {
-            // The engine ends attempts whose lease has expired. Their next ones are due a moment
-            // later, and so not among the runs that it has claimed.
-            let isAnyDue = try connection.rows(isAnyDue, []).boolean(0, 0) == true
-            if try !isAnyDue || connection.rows(claim, values).count == 0 { return [] }
+          rows = try claims.claimed(values, by: worker, read, on: connection)
+          // The engine ends attempts whose lease has expired. Their next ones are due a moment
+          // later, and so not among the runs that it has claimed.
+          if rows?.count == 0, try connection.rows(claims.isAnyDue).boolean(0, 0) == true {
+            rows = try claims.claimed(values, by: worker, read, on: connection)
           }
-          rows = try connection.rows(read, [.text(worker)])
         }
         let runs = rows.map { rows in (0..<rows.count).map { AbsurdRun(rows, $0, at: now) } } ?? []
         // The tasks of other programs, for a while.
         for run in runs where run.start == nil || !flows.contains(run.run.flow) {
           let delay = PostgresValue.integer(Int64.random(in: 5...15))
-          _ = try connection.rows(giveBack, [.text(name), .text(run.attemptID), delay])
+          _ = try connection.rows(claims.giveBack, [.text(name), .text(run.attemptID), delay])
         }
         return runs.filter { $0.start != nil && flows.contains($0.run.flow) }
       }
     }
-    var claims: [RunClaim] = []
+    var found: [RunClaim] = []
     for run in runs {
       let claim = add(run, worker, at: time)
       // The others are claimed already. This one is claimed again after its lease.
       let isStuck = (try? await markExhaustedStuck(claim)) ?? true
-      if !isStuck { claims.append(claim) }
+      if !isStuck { found.append(claim) }
     }
-    return claims
+    return found
   }
 
   private func add(
@@ -160,5 +158,23 @@ extension PostgresRunBackend {
     let values: [PostgresValue] = [.text(queue.name), .text(attempt)]
     let statement = queue.claims.expire
     _ = try await request { try $0.rows(statement, values) }
+  }
+}
+
+extension ClaimStatements {
+  /// Claims due runs and reads them, in one transaction and with one wait for the server.
+  ///
+  /// - Parameters:
+  ///   - values: The parameters of the claim.
+  ///   - read: Reads the runs that a worker has claimed.
+  fileprivate func claimed(
+    _ values: [PostgresValue], by worker: String, _ read: PostgresStatement,
+    on connection: PostgresConnection
+  ) throws(PostgresError) -> PostgresRows {
+    // The engine looks at all tasks, for which a scan is the fastest plan.
+    try connection.rows([
+      (permitScans, [.text("on")]), (claim, values), (permitScans, [.text("off")]),
+      (read, [.text(worker)]),
+    ])[3]
   }
 }

@@ -45,11 +45,19 @@ final class PostgresRunBackend: RunBackend {
     // With fewer, a write of eight flows waits for a connection and then for its commit.
     pool = PostgresPool(to: address, capacity: 8, timeout: lease * 2 / 3) { connection in
       try AbsurdSchema.check(connection, queue: name, at: database)
+      _ = try connection.rows(Self.avoidScans)
     }
     reads = RunReads(by: queue.reads.named, in: pool, options)
     watch = PostgresWatch(of: queue, at: address, held, changes, lease: lease)
     changes.onInterest { [weak watch] in watch?.start() }
   }
+
+  /// Settings of a connection. Its statements read few rows by an index, but their plans may have been
+  /// made when a table was empty: with a scan, they become slower as the table grows. And a scan that
+  /// was avoided in vain has a cost for which a query would be compiled.
+  private static let avoidScans = PostgresStatement(
+    "settings",
+    "select set_config('enable_seqscan', 'off', false), set_config('jit', 'off', false)")
 
   var now: Int64 { options.milliseconds }
   var leaseSeconds: Int64 { max(1, lease.components.seconds) }
