@@ -1,4 +1,5 @@
 internal import SQLiteSupport
+internal import SystemSupport
 
 /// The tables of mirrors in a local file.
 struct MirrorTables {

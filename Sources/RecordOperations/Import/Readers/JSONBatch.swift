@@ -1,3 +1,5 @@
+internal import SystemSupport
+
 /// The objects in a piece of a file.
 package struct JSONBatch: Sendable {
   package struct Object: Sendable {

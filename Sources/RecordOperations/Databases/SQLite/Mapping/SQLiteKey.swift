@@ -1,4 +1,5 @@
 internal import SQLiteSupport
+internal import SystemSupport
 
 /// The part of a row that is the name of its record.
 package enum SQLiteKey: Hashable, Sendable {

@@ -1,9 +1,7 @@
-internal import SystemSupport
-
 extension JSONScanner {
   /// Scans a number, as specified by RFC 8259. It is an integer if it has neither a fraction nor an
   /// exponent.
-  mutating func number() throws(JSONSyntaxError) -> (text: String, isInteger: Bool) {
+  package mutating func number() throws(JSONSyntaxError) -> (text: String, isInteger: Bool) {
     let start = position
     if next == UInt8(ascii: "-") { position += 1 }
     if next == UInt8(ascii: "0") { position += 1 } else { try skipDigits() }
@@ -28,7 +26,7 @@ extension JSONScanner {
     if position == start { throw unexpected("a digit") }
   }
 
-  mutating func string() throws(JSONSyntaxError) -> String {
+  package mutating func string() throws(JSONSyntaxError) -> String {
     position += 1
     var start = position
     var unescaped: [UInt8] = []
@@ -46,7 +44,9 @@ extension JSONScanner {
           text = unescaped.span.text
         }
         guard let text else {
-          throw JSONSyntaxError("the string before byte \(position + 1) of the object is not UTF-8")
+          throw JSONSyntaxError(
+            "the string before byte \(position + 1) of the object is not UTF-8",
+            reason: "the string before this is not UTF-8")
         }
         return text
       case .backslash:

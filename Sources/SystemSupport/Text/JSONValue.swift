@@ -1,7 +1,5 @@
-internal import SystemSupport
-
 /// A JSON value, as columns of SQLite contain it.
-enum JSONValue: Equatable {
+package enum JSONValue: Equatable, Sendable {
   case null
   case boolean(Bool)
   case integer(Int64)
@@ -11,7 +9,7 @@ enum JSONValue: Equatable {
   case object([String: JSONValue])
 
   /// Parses a value; nil if the text is not JSON, or nested deeper than any stored value.
-  init?(parsing text: String) {
+  package init?(parsing text: String) {
     var parser = JSONParser(text)
     guard let value = try? parser.whole() else { return nil }
     self = value
