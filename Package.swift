@@ -66,6 +66,7 @@ let package = Package(
       dependencies: ["CompositeOperations", "DurableOperations", "SQLiteSupport"],
       swiftSettings: strict),
     .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
+    .target(name: "FlowFiles", dependencies: ["SystemSupport"], swiftSettings: strict),
     .target(
       name: "CompositeOperationsTestKit", dependencies: ["CompositeOperations", "SystemSupport"],
       swiftSettings: strict),
@@ -205,4 +206,18 @@ if headersOfPostgres.contains(where: FileManager.default.fileExists) {
         "OperationTracing", "PostgresOperations", "SystemSupport", "TestSupport",
       ], swiftSettings: strict),
   ]
+}
+
+// FlowFiles reads YAML with libyaml; without its header, it reads only JSON. As for libpq, the package
+// manager remembers this answer.
+let headersOfYAML = ["/usr/include", "/usr/local/include", "/opt/homebrew/include"].map {
+  "\($0)/yaml.h"
+}
+if headersOfYAML.contains(where: FileManager.default.fileExists) {
+  for target in package.targets where target.name == "FlowFiles" {
+    target.dependencies.append("CYAML")
+  }
+  package.targets.append(
+    .systemLibrary(
+      name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"]), .brew(["libyaml"])]))
 }

@@ -1,0 +1,2 @@
+// The header of libyaml.
+#include <yaml.h>
