@@ -127,6 +127,9 @@ let package = Package(
         "DurableOperationsTestKit", "RecordOperations", "SQLiteSupport", "SystemSupport",
         "TestSupport",
       ], swiftSettings: strict),
+    .testTarget(
+      name: "FlowFilesTests", dependencies: ["FlowFiles", "SystemSupport", "TestSupport"],
+      swiftSettings: strict),
     // Tests kill it.
     .executableTarget(
       name: "RecordCrashes",
@@ -214,7 +217,7 @@ let headersOfYAML = ["/usr/include", "/usr/local/include", "/opt/homebrew/includ
   "\($0)/yaml.h"
 }
 if headersOfYAML.contains(where: FileManager.default.fileExists) {
-  for target in package.targets where target.name == "FlowFiles" {
+  for target in package.targets where ["FlowFiles", "FlowFilesTests"].contains(target.name) {
     target.dependencies.append("CYAML")
   }
   package.targets.append(

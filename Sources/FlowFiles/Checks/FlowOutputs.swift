@@ -1,0 +1,107 @@
+extension [FlowStep] {
+  /// Reports outputs that two steps, or two children of a step, would write.
+  ///
+  /// Outputs are compared as texts, with the values filled in and without `.` and empty names in
+  /// paths. Steps with different working directories have no equal outputs, unless the paths are
+  /// absolute. Patterns that match the same files are not found.
+  func checkOutputs(_ texts: [String: String], _ problems: inout FlowProblems) {
+    let sources = eachSources
+    let lists = eachLists
+    // Many outputs of many children would take too long.
+    var children = 200_000
+    var owners: [FlowOutputKey: String] = [:]
+    for step in self {
+      for output in step.outputs where !output.source.isEmpty {
+        if step.each != nil, !output.usesEach {
+          problems.report(
+            output.location,
+            "duplicate output \(output.text(texts).shortened) of the children of step "
+              + "\(step.name.quoted); use '${each}' in it")
+          continue
+        }
+        let source = sources[step.name] ?? step.name
+        var values = output.usesEach ? lists[source] : nil
+        children -= values?.count ?? 0
+        if children < 0 { values = nil }
+        for (path, isPattern) in output.paths(texts, values) {
+          let key = FlowOutputKey(
+            path: path.normalizedPath,
+            directory: path.hasPrefix("/")
+              ? "" : (step.directory?.text(texts) ?? "").normalizedPath,
+            source: isPattern ? source : nil)
+          guard let owner = owners[key] else {
+            owners[key] = step.name
+            continue
+          }
+          problems.report(
+            output.location,
+            owner == step.name
+              ? "duplicate output \(path.shortened) of step \(step.name.quoted)"
+              : "duplicate output \(path.shortened) of steps \(owner.quoted) "
+                + "and \(step.name.quoted)")
+        }
+      }
+    }
+  }
+
+  /// For each step with `same-as`, the step that provides the values in the end.
+  private var eachSources: [String: String] {
+    var sources: [String: String] = [:]
+    for step in self {
+      if case .sameAs(let reference)? = step.each { sources[step.name] = reference.name }
+    }
+    var ends: [String: String] = [:]
+    for start in sources.keys {
+      var path: [String] = []
+      var name = start
+      // A chain of references can have a cycle, which is another problem.
+      var seen: Set<String> = []
+      while ends[name] == nil, let next = sources[name], seen.insert(name).inserted {
+        path.append(name)
+        name = next
+      }
+      let end = ends[name] ?? name
+      for member in path { ends[member] = end }
+    }
+    return ends
+  }
+
+  /// The values of the steps with a list.
+  private var eachLists: [String: [FlowTemplate]] {
+    var lists: [String: [FlowTemplate]] = [:]
+    for step in self {
+      if case .list(let values)? = step.each { lists[step.name] = values }
+    }
+    return lists
+  }
+}
+
+private struct FlowOutputKey: Hashable {
+  let path: String
+  let directory: String
+  /// The step that provides the values, if the path has an unknown value of a child.
+  let source: String?
+}
+
+extension FlowTemplate {
+  /// The paths of an output: one for each child if the values are in the file, otherwise a single
+  /// path in which `${each}` stays.
+  fileprivate func paths(
+    _ texts: [String: String], _ values: [FlowTemplate]?
+  ) -> [(path: String, isPattern: Bool)] {
+    guard usesEach else { return [(text(texts), false)] }
+    guard let values else { return [(text(texts), true)] }
+    return values.map { (text(texts, each: $0.text(texts)), false) }
+  }
+}
+
+extension String {
+  /// The path without `.` and empty names.
+  fileprivate var normalizedPath: String {
+    let names = split(separator: "/").filter { $0 != "." }
+    return (hasPrefix("/") ? "/" : "") + names.joined(separator: "/")
+  }
+
+  /// The text for messages, without quotes.
+  fileprivate var shortened: String { String(quoted.dropFirst().dropLast()) }
+}

@@ -1,0 +1,77 @@
+extension FlowFile {
+  /// The step with a name; nil if there is none.
+  package func step(named name: String) -> FlowStep? { steps.first { $0.name == name } }
+
+  /// The names of the steps that depend directly on each step, in the order of the file. Steps
+  /// without dependents are missing.
+  package var dependents: [String: [String]] {
+    var dependents: [String: [String]] = [:]
+    for step in steps {
+      for name in step.dependencies { dependents[name, default: []].append(step.name) }
+    }
+    return dependents
+  }
+
+  /// Returns the name of a step and the names of all steps that depend on it, directly or indirectly.
+  ///
+  /// - Throws: A problem that names a similar step, if there is no such step.
+  package func steps(from name: String) throws(FlowFileError) -> Set<String> {
+    try checkStep(name)
+    let dependents = dependents
+    var names: Set = [name]
+    var pending = [name]
+    while let next = pending.popLast() {
+      for dependent in dependents[next, default: []] where names.insert(dependent).inserted {
+        pending.append(dependent)
+      }
+    }
+    return names
+  }
+
+  /// - Throws: A problem that names a similar step, if there is no step with the name.
+  package func checkStep(_ name: String) throws(FlowFileError) {
+    if steps.contains(where: { $0.name == name }) { return }
+    var problems = FlowProblems()
+    let question = problems.question(name, steps.map(\.name))
+    problems.report(nil, ["unknown step \(name.quoted)", question].joined)
+    if let error = problems.error(path: path) { throw error }
+  }
+}
+
+extension FlowFile {
+  /// The texts of the values, by name.
+  package var texts: [String: String] {
+    Dictionary(values.map { ($0.name, $0.text) }, uniquingKeysWith: { $1 })
+  }
+
+  /// Returns the file with other texts for some values.
+  ///
+  /// - Throws: Problems for unknown names, and for outputs that are the same with these texts.
+  package func setting(_ texts: [String: String]) throws(FlowFileError) -> FlowFile {
+    var problems = FlowProblems()
+    let names = Set(values.map(\.name))
+    for (name, text) in texts.sorted(by: { $0.key < $1.key }) {
+      if !names.contains(name) {
+        let question = problems.question(name, values.map(\.name))
+        let advice = values.isEmpty ? "the file has no values" : nil
+        problems.report(nil, ["unknown value \(name.quoted)", question ?? advice].joined)
+      } else if text.utf8.contains(0) {
+        problems.report(nil, "the value \(name.quoted) contains U+0000, which no command can have")
+      }
+    }
+    let file = FlowFile(
+      self,
+      values: values.map { value in
+        FlowValue(
+          name: value.name, text: texts[value.name] ?? value.text, location: value.location)
+      })
+    file.steps.checkOutputs(file.texts, &problems)
+    if let error = problems.error(path: path) { throw error }
+    return file
+  }
+}
+
+extension [String?] {
+  /// The parts of a message, separated by semicolons.
+  var joined: String { compactMap(\.self).joined(separator: "; ") }
+}

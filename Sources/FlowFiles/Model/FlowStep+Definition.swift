@@ -1,0 +1,118 @@
+internal import SystemSupport
+
+extension FlowStep {
+  /// Returns the definition of the step: a step with the same definition, the same inputs and
+  /// unchanged outputs need not run again.
+  ///
+  /// It is JSON with sorted keys:
+  ///
+  /// | key | contents |
+  /// |---|---|
+  /// | `accept` | the exit statuses, sorted |
+  /// | `env` | the variables of `env`, with their texts. A program can read all of them, so all count. |
+  /// | `environment` | of the process's other variables, those that a shell text uses |
+  /// | `in` | the working directory as it is in the file; absent without one |
+  /// | `run` | the commands as they are in the file: a text for a shell text, a list for a program |
+  /// | `stdin` | the file for the standard input; absent without one |
+  /// | `values` | the values that the step uses |
+  ///
+  /// A shell text uses a name if the name is in it as `$name`, as `${name` or between `$((` and `))`,
+  /// also in quotes and comments. A program that reads a variable under a computed name, such as
+  /// `printenv "$prefix"_PATH`, uses a name that the definition does not show.
+  ///
+  /// The children of a step with `each` have the same definition; their values identify them.
+  ///
+  /// - Parameters:
+  ///   - values: The values of the flow, by name.
+  ///   - environment: The variables of the process.
+  package func definition(
+    values: [String: String], environment: [String: String]
+  ) -> String {
+    let own = Dictionary(
+      self.environment.map { ($0.name, $0.text.text(values)) }, uniquingKeysWith: { $1 })
+    var shellNames: Set<String> = []
+    for case .shell(let text) in commands { shellNames.formUnion(text.shellNames) }
+    let usedNames = shellNames.union(templates.flatMap(\.names))
+    var json = JSONWriter()
+    json.object { json in
+      json.member("accept", accept.sorted())
+      json.members("env", own)
+      json.members(
+        "environment",
+        environment.filter { name, _ in
+          shellNames.contains(name) && own[name] == nil && values[name] == nil
+        })
+      if let directory { json.member("in", directory.source) }
+      json.name("run")
+      json.array { json in
+        for command in commands {
+          switch command {
+          case .shell(let text): json.string(text)
+          case .program(let words):
+            json.array { json in for word in words { json.string(word.source) } }
+          }
+        }
+      }
+      if let standardInput { json.member("stdin", standardInput.source) }
+      json.members("values", values.filter { name, _ in usedNames.contains(name) })
+    }
+    return json.text
+  }
+
+  /// The templates of the definition. The texts of variables are in it, so they are not included.
+  private var templates: [FlowTemplate] {
+    commands.flatMap { if case .program(let words) = $0 { words } else { [] as [FlowTemplate] } }
+      + [directory, standardInput].compactMap(\.self)
+  }
+}
+
+extension JSONWriter {
+  fileprivate mutating func members(_ name: String, _ texts: [String: String]) {
+    self.name(name)
+    object { json in
+      for (name, text) in texts.sorted(by: { $0.key < $1.key }) { json.member(name, text) }
+    }
+  }
+}
+
+extension String {
+  /// The names of the variables that the text uses as a shell text. Quotes are not considered, so the
+  /// set can have more names than the shell would read.
+  var shellNames: Set<String> {
+    var names: Set<String> = []
+    var rest = unicodeScalars[...]
+    var arithmeticDepth = 0
+    while let scalar = rest.first {
+      if scalar == "$", rest.dropFirst().first == "(", rest.dropFirst(2).first == "(" {
+        arithmeticDepth += 1
+        rest = rest.dropFirst(3)
+      } else if scalar == ")", arithmeticDepth > 0, rest.dropFirst().first == ")" {
+        arithmeticDepth -= 1
+        rest = rest.dropFirst(2)
+      } else if scalar == "$" {
+        rest = rest.dropFirst()
+        if rest.first == "{" {
+          rest = rest.dropFirst()
+          // The length of a variable: ${#name}.
+          if rest.first == "#" { rest = rest.dropFirst() }
+        }
+        if rest.first?.isNameStart == true { names.insert(rest.removeName()) }
+      } else if scalar.isNameCharacter {
+        let word = rest.removeName()
+        if arithmeticDepth > 0, scalar.isNameStart { names.insert(word) }
+      } else {
+        rest = rest.dropFirst()
+      }
+    }
+    return names
+  }
+}
+
+extension Substring.UnicodeScalarView {
+  /// Removes the characters of names at the beginning, and returns them.
+  fileprivate mutating func removeName() -> String {
+    let name = prefix { $0.isNameCharacter }
+    self = self[name.endIndex...]
+    return String(name)
+  }
+}

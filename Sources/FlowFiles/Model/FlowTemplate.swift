@@ -1,0 +1,96 @@
+/// A text in which `${name}` is replaced by a value, `${each}` by the value of a child, and `$$` by
+/// `$`.
+package struct FlowTemplate: Hashable, Sendable {
+  package enum Part: Hashable, Sendable {
+    case text(String)
+    case value(String)
+    case each
+  }
+
+  /// The text as it is in the file.
+  package let source: String
+  /// The parts of the text. Texts are not empty, and no two of them are neighbors.
+  package let parts: [Part]
+  package let location: FlowLocation
+
+  /// The names of the values that the text uses, sorted, without `each`.
+  package var names: [String] {
+    Set(parts.compactMap { if case .value(let name) = $0 { name } else { nil } }).sorted()
+  }
+
+  /// Whether the text uses `${each}`.
+  package var usesEach: Bool { parts.contains(.each) }
+
+  /// Returns the text with the values.
+  ///
+  /// - Parameters:
+  ///   - values: The values by name. An unknown name stays as it is; a checked file has none.
+  ///   - each: The value of the child. With nil, `${each}` stays as it is.
+  package func text(_ values: [String: String], each: String? = nil) -> String {
+    var text = ""
+    for part in parts {
+      switch part {
+      case .text(let literal): text += literal
+      case .value(let name): text += values[name] ?? "${\(name)}"
+      case .each: text += each ?? "${each}"
+      }
+    }
+    return text
+  }
+}
+
+extension FlowTemplate {
+  /// Parses a text.
+  ///
+  /// - Parameter report: Receives the messages of the first problems. Wrong parts stay as they are.
+  init(parsing source: String, at location: FlowLocation, report: (String) -> Void) {
+    self.source = source
+    self.location = location
+    var parts: [Part] = []
+    var literal = ""
+    var rest = source.unicodeScalars[...]
+    var problems = 0
+    func reportFirst(_ message: @autoclosure () -> String) {
+      problems += 1
+      if problems <= 20 { report(message()) }
+    }
+    parts: while let index = rest.firstIndex(of: "$") {
+      literal.unicodeScalars += rest[..<index]
+      rest = rest[rest.index(after: index)...]
+      switch rest.first {
+      case "$":
+        literal += "$"
+        rest = rest.dropFirst()
+      case "{":
+        guard let end = rest.firstIndex(of: "}") else {
+          reportFirst("unterminated '${' in \(source.quoted); expected '}'")
+          literal += "$"
+          // No later one is terminated either.
+          break parts
+        }
+        let name = String(rest[rest.index(after: rest.startIndex)..<end])
+        rest = rest[rest.index(after: end)...]
+        guard name.isValueName else {
+          reportFirst(
+            "invalid name \(name.quoted) in \(source.quoted); expected letters, digits and '_', "
+              + "as in ${version}")
+          continue
+        }
+        if !literal.isEmpty { parts.append(.text(literal)) }
+        literal = ""
+        parts.append(name == "each" ? .each : .value(name))
+      case let next:
+        literal += "$"
+        let name = String(rest.prefix { $0.isNameCharacter })
+        reportFirst(
+          next?.isNameStart == true
+            ? "lone '$' in \(source.quoted); write '${\(name.prefix(80))}' for a value, "
+              + "or '$$' for a dollar sign"
+            : "lone '$' in \(source.quoted); write '$$' for a dollar sign")
+      }
+    }
+    literal.unicodeScalars += rest
+    if !literal.isEmpty { parts.append(.text(literal)) }
+    self.parts = parts
+  }
+}

@@ -1,0 +1,48 @@
+internal import SystemSupport
+
+extension FlowFile {
+  /// Reads and checks the file at a path.
+  ///
+  /// - Throws: All problems of the file.
+  package static func read(contentsOf path: String) throws(FlowFileError) -> FlowFile {
+    try FlowFile(parsing: bytes(of: path), path: path)
+  }
+
+  /// Checks a file.
+  ///
+  /// - Parameters:
+  ///   - bytes: The contents.
+  ///   - path: The path for messages. Its extension determines the format.
+  ///   - format: The format, instead of the format of the path.
+  /// - Throws: All problems of the file.
+  package init(
+    parsing bytes: [UInt8], path: String, format: FlowFileFormat? = nil
+  ) throws(FlowFileError) {
+    let tree: FlowNodeTree
+    do throws(FlowSyntaxError) {
+      tree = try FlowNodeTree(FlowSource(bytes), format ?? FlowFileFormat(path: path))
+    } catch {
+      throw FlowFileError(path: path, problems: [error.problem])
+    }
+    self = try FlowFileReader.file(tree, path: path)
+  }
+
+  private static func bytes(of path: String) throws(FlowFileError) -> [UInt8] {
+    do throws(SystemError) {
+      let file = try FileDescriptor.open(path, .readOnly)
+      defer { try? file.close() }
+      var contents: [UInt8] = []
+      var block = [UInt8](repeating: 0, count: 1 << 16)
+      // A device may have no end.
+      while contents.count <= FlowLimits.bytes {
+        let count = try file.read(into: &block)
+        if count == 0 { break }
+        contents += block[..<count]
+      }
+      return contents
+    } catch {
+      throw FlowFileError(
+        path: path, problems: [FlowProblem(nil, "the file cannot be read: \(error)")])
+    }
+  }
+}

@@ -1,0 +1,118 @@
+/// Reads the nodes of a file into the model, and collects all problems.
+///
+/// A wrong value is replaced by a correct one after it was reported, so that it does not cause more
+/// problems. A file with problems is never returned.
+struct FlowFileReader {
+  var problems = FlowProblems()
+  /// Whether nodes are missing in the tree.
+  private(set) var hasIncompleteTree = false
+  /// The values of the file, which all texts may use.
+  private(set) var values: [FlowValue] = []
+  private(set) var valueNames: Set<String> = []
+
+  static func file(_ tree: FlowNodeTree, path: String) throws(FlowFileError) -> FlowFile {
+    var reader = FlowFileReader()
+    reader.hasIncompleteTree = !tree.problems.isEmpty
+    for problem in tree.problems { reader.problems.report(problem.location, problem.message) }
+    let file = reader.file(tree.root, path: path)
+    if let error = reader.problems.error(path: path) { throw error }
+    return file
+  }
+
+  private mutating func file(_ root: FlowNode, path: String) -> FlowFile {
+    let fields = fields(of: root, in: .file, location: root.location)
+    let name = fields.field(.flow).flatMap { flowName($0) } ?? ""
+    let width = fields.field(.width).flatMap { number($0, FlowRanges.width) }
+    if let field = fields.field(.values) { readValues(field) }
+    let environment =
+      fields.field(.env, eachAdvice: Self.fileAdvice).map { variables($0) } ?? []
+    let defaults = defaults(fields.field(.defaults))
+    var locks = fields.field(.locks).map { permits($0) } ?? [:]
+    let steps = fields.field(.steps).map { self.steps($0, environment, defaults) } ?? []
+    let order = checkReferences(steps)
+    steps.checkOutputs(
+      Dictionary(values.map { ($0.name, $0.text) }, uniquingKeysWith: { $1 }), &problems)
+    checkLocks(steps, &locks)
+    return FlowFile(
+      name: name, path: path, width: width, values: values, environment: environment,
+      locks: locks, steps: steps, order: order)
+  }
+
+  static let fileAdvice = "only a step with 'each' has it"
+
+  private mutating func flowName(_ field: FlowField) -> String? {
+    guard let name = text(field) else { return nil }
+    if !name.isFlowName {
+      problems.report(field.node.location, Self.message(aboutInvalid: name, "flow name"))
+    }
+    return name
+  }
+
+  static func message(aboutInvalid name: String, _ unit: String) -> String {
+    name.utf8.count > FlowLimits.nameCharacters
+      ? "the \(unit) \(name.quoted) is too long; "
+        + "the limit is \(FlowLimits.nameCharacters) characters"
+      : "invalid \(unit) \(name.quoted); expected letters, digits, '.', '_' and '-'"
+  }
+
+  // MARK: - Values
+
+  private mutating func readValues(_ field: FlowField) {
+    let entries =
+      entries(of: field.node, label: field.label, unit: "value", end: "") ?? []
+    for entry in entries {
+      if entry.key == "each" || entry.key.isReservedValueName {
+        problems.report(
+          entry.location,
+          entry.key == "each"
+            ? "the value name 'each' is reserved for the children of a step"
+            : "the value name \(entry.key.quoted) is reserved; programs give it a meaning")
+      } else if !entry.key.isValueName {
+        problems.report(
+          entry.location,
+          "invalid value name \(entry.key.quoted); expected letters, digits and '_', "
+            + "and no digit at the start")
+      }
+      let text = anyText(entry.value, "value \(entry.key.quoted)") ?? ""
+      values.append(FlowValue(name: entry.key, text: text, location: entry.location))
+      valueNames.insert(entry.key)
+    }
+  }
+
+  // MARK: - Locks
+
+  private mutating func permits(_ field: FlowField) -> [String: Int] {
+    var permits: [String: Int] = [:]
+    let entries = entries(of: field.node, label: field.label, unit: "lock", end: "") ?? []
+    for entry in entries {
+      checkLockName(entry.key, entry.location)
+      let label = "permits of lock \(entry.key.quoted)"
+      permits[entry.key] =
+        number(entry.value, FlowRanges.permits, label) ?? FlowRanges.permits.upperBound
+    }
+    return permits
+  }
+
+  mutating func checkLockName(_ name: String, _ location: FlowLocation) {
+    if !name.isFlowName {
+      problems.report(location, Self.message(aboutInvalid: name, "lock name"))
+    }
+  }
+
+  /// Adds the locks that only steps name, and reports steps that take more permits than there are.
+  private mutating func checkLocks(_ steps: [FlowStep], _ locks: inout [String: Int]) {
+    for step in steps {
+      for lock in step.locks {
+        let permits = locks[lock.name, default: 1]
+        if lock.permits > permits {
+          let advice = locks[lock.name] == nil ? "; declare it in locks" : ""
+          problems.report(
+            lock.location,
+            "step \(step.name.quoted) takes \(lock.permits) permits of lock "
+              + "\(lock.name.quoted), which has \(permits)\(advice)")
+        }
+      }
+    }
+    for lock in steps.flatMap(\.locks) where locks[lock.name] == nil { locks[lock.name] = 1 }
+  }
+}

@@ -1,0 +1,86 @@
+extension HostileFile {
+  static let values: [HostileFile] = [
+    HostileFile(
+      #"""
+      flow: f
+      steps:
+        a: {run: [echo, "${nope}"]}
+      """#,
+      "3:19: unknown value 'nope' in run of 'a'; declare it in values"),
+    HostileFile(
+      #"""
+      flow: f
+      values: {version: dev}
+      steps:
+        a: {run: [echo, "${versoin}"], inputs: ["${Version}"]}
+      """#,
+      "4:19: unknown value 'versoin' in run of 'a'; did you mean 'version'?",
+      "4:43: unknown value 'Version' in inputs of 'a'; did you mean 'version'?"),
+    HostileFile(
+      #"""
+      flow: f
+      steps:
+        a: {run: [echo, "${each}"], outputs: ["x/${each}"], in: "${each}", stdin: "${each}", env: {A: "${each}"}, only-if: [test, "${each}"]}
+      """#,
+      "3:19: '${each}' in run of 'a' is not available; the step has no 'each'",
+      "3:41: '${each}' in outputs of 'a' is not available; the step has no 'each'",
+      "3:59: '${each}' in in of 'a' is not available; the step has no 'each'",
+      "3:77: '${each}' in stdin of 'a' is not available; the step has no 'each'",
+      "3:97: '${each}' in variable 'A' in env of 'a' is not available; the step has no 'each'",
+      "3:125: '${each}' in only-if of 'a' is not available; the step has no 'each'"),
+    HostileFile(
+      #"""
+      flow: f
+      env: {A: "${each}"}
+      defaults: {in: "${each}", env: {B: "${each}"}}
+      steps: {a: {run: [x], each: ["${each}"]}}
+      """#,
+      "2:10: '${each}' in variable 'A' in env is not available; only a step with 'each' has it",
+      "3:16: '${each}' in in of defaults is not available; only a step with 'each' has it",
+      "3:36: '${each}' in variable 'B' in env of defaults is not available; only a step with 'each' has it",
+      "4:30: '${each}' in each of 'a' is not available; it comes from this field"),
+    HostileFile(
+      #"""
+      flow: f
+      steps:
+        a: {run: [echo, "${a", "x$", "a$b", "$1", "${}", "${a b}", "${a-b}", "$${", "$$a", "${${a}}"]}
+      """#,
+      "3:19: unterminated '${' in '${a'; expected '}'",
+      "3:26: lone '$' in 'x$'; write '$$' for a dollar sign",
+      "3:32: lone '$' in 'a$b'; write '${b}' for a value, or '$$' for a dollar sign",
+      "3:39: lone '$' in '$1'; write '$$' for a dollar sign",
+      "3:45: invalid name '' in '${}'; expected letters, digits and '_', as in ${version}",
+      "3:52: invalid name 'a b' in '${a b}'; expected letters, digits and '_', as in ${version}",
+      "3:62: invalid name 'a-b' in '${a-b}'; expected letters, digits and '_', as in ${version}",
+      "3:86: invalid name '${a' in '${${a}}'; expected letters, digits and '_', as in ${version}"),
+    HostileFile(
+      #"""
+      flow: f
+      steps:
+        a:
+          run: [echo, a
+            $b]
+      """#,
+      "4:17: lone '$' in 'a $b'; write '${b}' for a value, or '$$' for a dollar sign"),
+    HostileFile(
+      #"""
+      flow: f
+      values: {v: ""}
+      steps: {a: {run: ["${v}", "${w}"]}, b: {run: "${w} $w"}}
+      """#,
+      "3:27: unknown value 'w' in run of 'a'; declare it in values"),
+    HostileFile(
+      #"""
+      flow: f
+      env: {A: "${x}"}
+      defaults: {in: "${y}"}
+      steps: {a: {run: [x], each: "${z}/*", only-if: ["${w}"], stdin: "${v}", env: {B: "${u}"}}}
+      """#,
+      "2:10: unknown value 'x' in variable 'A' in env; declare it in values",
+      "3:16: unknown value 'y' in in of defaults; declare it in values",
+      "4:29: unknown value 'z' in each of 'a'; declare it in values",
+      "4:49: unknown value 'w' in only-if of 'a'; declare it in values",
+      "4:65: unknown value 'v' in stdin of 'a'; declare it in values",
+      "4:82: unknown value 'u' in variable 'B' in env of 'a'; declare it in values"),
+  ]
+}

@@ -1,0 +1,134 @@
+import FlowFiles
+import Testing
+
+/// The messages of the documentation, as a terminal shows them.
+@Suite(.needsYAML)
+struct MessageTests {
+  private func message(of text: String) -> String {
+    do throws(FlowFileError) {
+      _ = try FlowFile(parsing: Array(text.utf8), path: "release.yaml")
+      return ""
+    } catch {
+      return error.description
+    }
+  }
+
+  @Test func `an unknown step has the name of a similar step`() {
+    let text = """
+      flow: release
+      steps:
+        test:
+          run: [swift, test]
+
+
+
+        pack:
+          run: tar
+          outputs: [x.tar]
+          needs: [
+          tests]
+      """
+    #expect(
+      message(of: text)
+        == "release.yaml:12:5: unknown step 'tests' in needs of 'pack'; did you mean 'test'?")
+  }
+
+  @Test func `an unknown key has the name of a similar key`() {
+    let text = """
+      flow: release
+
+
+      steps:
+       build: {run: [make]}
+
+       test:
+        run: [swift, test]
+        need: [build]
+      """
+    #expect(
+      message(of: text)
+        == "release.yaml:9:3: unknown key 'need' in step 'test'; expected 'needs'")
+  }
+
+  @Test func `a cycle names each of its steps`() {
+    let text = """
+      flow: release
+
+
+
+
+      steps:
+        a: {run: [x], needs: [b]}
+        b: {run: [x], needs: [a]}
+      """
+    #expect(message(of: text) == "release.yaml:7:3: cycle: 'a' needs 'b', which needs 'a'")
+  }
+
+  @Test func `an invalid duration shows a valid one`() {
+    let text = """
+      flow: release
+      steps:
+        a:
+          run: [x]
+          timeout: 10 minutes
+      """
+    #expect(
+      message(of: text)
+        == "release.yaml:5:14: invalid duration '10 minutes'; expected a number and ms, s, m or h, such as 10m"
+    )
+  }
+
+  @Test func `a duplicate output names both steps`() {
+    let text = """
+      flow: release
+      steps:
+        pack:
+          run: [x]
+          outputs: [dist/x.tar.gz]
+        ship:
+          run: [x]
+          outputs: [dist/x.tar.gz]
+      """
+    #expect(
+      message(of: text)
+        == "release.yaml:8:15: duplicate output dist/x.tar.gz of steps 'pack' and 'ship'")
+  }
+
+  @Test func `a syntax error has the place and the context`() {
+    let text = """
+      flow: release
+      steps:
+        a: {run: [x]
+        b: {run: [x]}
+      """
+    #expect(
+      message(of: text)
+        == "release.yaml:4:3: did not find expected ',' or '}' (while parsing a flow mapping)")
+  }
+
+  @Test func `problems are lines in the order of the file`() {
+    let text = """
+      flow: a b
+      steps:
+        c: {run: [], needs: d, retries: x}
+      width: 0
+      """
+    #expect(
+      message(of: text) == """
+        release.yaml:1:7: invalid flow name 'a b'; expected letters, digits, '.', '_' and '-'
+        release.yaml:3:12: the command in run of 'c' is empty
+        release.yaml:3:23: unknown step 'd' in needs of 'c'
+        release.yaml:3:35: invalid number 'x' in retries of 'c'; expected a whole number from 0 to 1000
+        release.yaml:4:8: invalid number '0' in width; expected a whole number from 1 to 10000
+        """)
+  }
+
+  @Test func `a file that cannot be read has no position`() {
+    #expect(throws: FlowFileError.self) { try FlowFile.read(contentsOf: "/nowhere/flow.yaml") }
+    do throws(FlowFileError) { _ = try FlowFile.read(contentsOf: "/nowhere/flow.yaml") } catch {
+      #expect(
+        error.description
+          == "/nowhere/flow.yaml: the file cannot be read: No such file or directory")
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import FlowFiles
+import Testing
+
+@Suite(.needsYAML)
+struct SettingTests {
+  private static let file = """
+    flow: f
+    values: {version: dev, target: "$x ${y}"}
+    steps:
+      a: {run: [x, "${version}"], outputs: ["${version}.o"]}
+      b: {run: [x], outputs: [taken.o]}
+    """
+
+  private func message(_ texts: [String: String]) throws -> String {
+    let file = try FlowFile(yaml: Self.file)
+    do throws(FlowFileError) {
+      _ = try file.setting(texts)
+      return ""
+    } catch {
+      return error.description
+    }
+  }
+
+  @Test func `a set value replaces the default, and nothing is replaced in it`() throws {
+    let file = try FlowFile(yaml: Self.file)
+    #expect(file.texts == ["version": "dev", "target": "$x ${y}"])
+    let set = try file.setting(["version": "${target}"])
+    #expect(set.texts == ["version": "${target}", "target": "$x ${y}"])
+    #expect(set.steps == file.steps)
+    #expect(set.steps[0].outputs[0].text(set.texts) == "${target}.o")
+  }
+
+  @Test func `an unknown value has the name of a similar one`() throws {
+    #expect(
+      try message(["versoin": "1", "none": "2"]) == """
+        flow.yaml: unknown value 'none'
+        flow.yaml: unknown value 'versoin'; did you mean 'version'?
+        """)
+    let file = try FlowFile(yaml: "{flow: f, steps: {a: {run: x}}}")
+    #expect(throws: FlowFileError.self) { try file.setting(["a": "b"]) }
+  }
+
+  @Test func `outputs are compared again with the set values`() throws {
+    #expect(
+      try message(["version": "taken"])
+        == "flow.yaml:5:27: duplicate output taken.o of steps 'a' and 'b'")
+  }
+
+  @Test func `a value cannot contain U+0000`() throws {
+    #expect(
+      try message(["version": "\0"])
+        == "flow.yaml: the value 'version' contains U+0000, which no command can have")
+  }
+}
