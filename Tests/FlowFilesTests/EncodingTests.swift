@@ -37,6 +37,21 @@ struct EncodingTests {
         == ["1:9: the control character U+0000 is not allowed"])
     #expect(
       problems(of: "a\u{7f}", format) == ["1:2: the control character U+007F is not allowed"])
+    for scalar in ["\u{80}", "\u{84}", "\u{86}", "\u{9f}", "\u{fffe}", "\u{ffff}"] {
+      let text = "# \(String(repeating: "é", count: 10_000))\n\na\(scalar)"
+      let digits = String(scalar.unicodeScalars.map(\.value)[0], radix: 16, uppercase: true)
+      let name = String(repeating: "0", count: 4 - digits.count) + digits
+      #expect(
+        problems(of: text, format) == ["3:2: the control character U+\(name) is not allowed"])
+    }
+  }
+
+  @Test(.needsYAML)
+  func `other characters are allowed`() throws {
+    for scalar in ["\u{85}", "\u{a0}", "\u{d7ff}", "\u{e000}", "\u{fffd}", "\u{10ffff}"] {
+      let file = try FlowFile(yaml: "flow: f\nsteps: {a: {run: [x, 'a\(scalar)b']}}")
+      #expect(file.steps.count == 1)
+    }
   }
 
   @Test(arguments: [FlowFileFormat.json, .yaml])

@@ -59,7 +59,7 @@ struct ExampleTests {
         flow all-fields_1.0
         width 3
         value v = 1.10 @3:10
-        value empty =  @3:21
+        value empty = nothing @3:21
         value no = no @3:30
         value tilde = ~ @3:38
         env A = file@4:10 @4:7

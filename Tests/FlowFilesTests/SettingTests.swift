@@ -40,6 +40,27 @@ struct SettingTests {
     #expect(throws: FlowFileError.self) { try file.setting(["a": "b"]) }
   }
 
+  @Test func `a value without a default must be set`() throws {
+    let file = try FlowFile(
+      yaml: """
+        flow: f
+        values: {a: , b: "", c: ~, d: }
+        steps: {s: {run: ["${a}${b}${c}${d}"]}}
+        """)
+    #expect(file.texts == ["b": "", "c": "~"])
+    #expect(file.values.map(\.text) == [nil, "", "~", nil])
+    do throws(FlowFileError) {
+      _ = try file.setting(["d": ""])
+      Issue.record("expected an error")
+    } catch {
+      #expect(
+        error.description
+          == "flow.yaml:2:10: missing value 'a'; set it with --set a=text, or give it a default")
+    }
+    let set = try file.setting(["a": "x", "d": ""])
+    #expect(set.texts == ["a": "x", "b": "", "c": "~", "d": ""])
+  }
+
   @Test func `outputs are compared again with the set values`() throws {
     #expect(
       try message(["version": "taken"])

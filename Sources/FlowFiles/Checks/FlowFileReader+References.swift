@@ -3,8 +3,7 @@ extension FlowFileReader {
   ///
   /// - Returns: The indices of the steps, each after its dependencies.
   mutating func checkReferences(_ steps: [FlowStep]) -> [Int] {
-    let indices = Dictionary(
-      steps.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+    let indices = steps.indicesByName
     let names = steps.map(\.name)
     var edges: [[FlowEdge]] = []
     for step in steps {
@@ -94,6 +93,12 @@ extension FlowFileReader {
     problems.report(
       steps[first].location,
       "cycle: \(steps[first].name.quoted) \(members.joined(separator: ", which "))")
+  }
+}
+
+extension [FlowStep] {
+  var indicesByName: [String: Int] {
+    Dictionary(enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
   }
 }
 

@@ -65,7 +65,8 @@ enum FlowKey: String, CaseIterable, Sendable {
       case .defaults: "The maximum number of children that run at once, in each step with 'each'."
       case .step: "The maximum number of children that run at once. Needs 'each'."
       }
-    case .values: "Names and default texts. '--set name=text' replaces a default."
+    case .values:
+      "Names and default texts. '--set name=text' replaces a default, and sets a value without one."
     case .env: "Environment variables. A step comes before the defaults, and they before the file."
     case .defaults: "Fields for all steps that do not have them."
     case .locks:

@@ -1,6 +1,6 @@
 extension FlowFile {
   /// The step with a name; nil if there is none.
-  package func step(named name: String) -> FlowStep? { steps.first { $0.name == name } }
+  package func step(named name: String) -> FlowStep? { indices[name].map { steps[$0] } }
 
   /// The names of the steps that depend directly on each step, in the order of the file. Steps
   /// without dependents are missing.
@@ -30,7 +30,7 @@ extension FlowFile {
 
   /// - Throws: A problem that names a similar step, if there is no step with the name.
   package func checkStep(_ name: String) throws(FlowFileError) {
-    if steps.contains(where: { $0.name == name }) { return }
+    if indices[name] != nil { return }
     var problems = FlowProblems()
     let question = problems.question(name, steps.map(\.name))
     problems.report(nil, ["unknown step \(name.quoted)", question].joined)
@@ -39,14 +39,14 @@ extension FlowFile {
 }
 
 extension FlowFile {
-  /// The texts of the values, by name.
-  package var texts: [String: String] {
-    Dictionary(values.map { ($0.name, $0.text) }, uniquingKeysWith: { $1 })
-  }
+  /// The texts of the values, by name. Values without a text are missing.
+  package var texts: [String: String] { values.texts }
 
-  /// Returns the file with other texts for some values.
+  /// Returns the file with other texts for some values. A run needs this even without other texts,
+  /// because it checks that every value has one.
   ///
-  /// - Throws: Problems for unknown names, and for outputs that are the same with these texts.
+  /// - Throws: Problems for unknown names, for values that have no text, and for outputs that are the
+  ///   same with these texts.
   package func setting(_ texts: [String: String]) throws(FlowFileError) -> FlowFile {
     var problems = FlowProblems()
     let names = Set(values.map(\.name))
@@ -65,9 +65,22 @@ extension FlowFile {
         FlowValue(
           name: value.name, text: texts[value.name] ?? value.text, location: value.location)
       })
+    for value in file.values where value.text == nil {
+      problems.report(
+        value.location,
+        "missing value \(value.name.quoted); set it with --set \(value.name)=text, "
+          + "or give it a default")
+    }
     file.steps.checkOutputs(file.texts, &problems)
     if let error = problems.error(path: path) { throw error }
     return file
+  }
+}
+
+extension [FlowValue] {
+  var texts: [String: String] {
+    Dictionary(
+      compactMap { value in value.text.map { (value.name, $0) } }, uniquingKeysWith: { $1 })
   }
 }
 

@@ -25,12 +25,8 @@ struct FlowSource {
         "the byte 0x\(String(bytes[error.byteOffsets.lowerBound], radix: 16)) is not valid UTF-8; "
           + "save the file in UTF-8")
     }
-    let control = bytes.firstIndex { byte in
-      byte < .space && byte != .tab && byte != .lineFeed && byte != .carriageReturn || byte == 0x7F
-    }
-    if let control {
-      throw problem(
-        at: control, "the control character \(UnicodeScalar(bytes[control]).named) is not allowed")
+    if let (index, scalar) = bytes.firstForbiddenScalar {
+      throw problem(at: index, "the control character \(scalar.named) is not allowed")
     }
   }
 
@@ -42,6 +38,27 @@ struct FlowSource {
   private func problem(at index: Int, _ message: String) -> FlowSyntaxError {
     var locator = FlowLocator(bytes)
     return FlowSyntaxError(locator.location(of: index), message)
+  }
+}
+
+extension [UInt8] {
+  /// The first character that YAML does not allow, in bytes that are valid UTF-8.
+  fileprivate var firstForbiddenScalar: (index: Int, UnicodeScalar)? {
+    for (index, byte) in enumerated() {
+      switch byte {
+      case .tab, .lineFeed, .carriageReturn: continue
+      case 0..<0x20, 0x7F: return (index, UnicodeScalar(byte))
+      // U+0080 to U+009F, of which U+0085 is a line end.
+      case 0xC2:
+        let second = self[index + 1]
+        if second < 0xA0, second != 0x85 { return (index, UnicodeScalar(second)) }
+      // U+FFFE and U+FFFF.
+      case 0xEF where self[index + 1] == 0xBF && self[index + 2] >= 0xBE:
+        return (index, self[index + 2] == 0xBE ? "\u{FFFE}" : "\u{FFFF}")
+      default: continue
+      }
+    }
+    return nil
   }
 }
 

@@ -22,22 +22,29 @@
     var tag: String?
   }
 
-  /// The events of a text. It is safe because only the initializer takes an address, and the parser
+  /// The events of a text. It is safe because only `events(of:)` takes an address, and the parser
   /// is freed once.
   @safe struct YAMLEvents: ~Copyable {
     // libyaml keeps addresses within the parser, so it must not move.
     private let parser: UnsafeMutablePointer<yaml_parser_t>
 
+    private init(_ parser: UnsafeMutablePointer<yaml_parser_t>) { unsafe self.parser = parser }
+
     /// - Parameter bytes: Must exist as long as the events.
-    @unsafe init(_ bytes: UnsafeBufferPointer<UInt8>) throws(FlowSyntaxError) {
-      unsafe parser = .allocate(capacity: 1)
+    @unsafe static func events(
+      of bytes: UnsafeBufferPointer<UInt8>
+    ) throws(FlowSyntaxError) -> YAMLEvents {
+      guard let start = bytes.baseAddress else {
+        throw FlowSyntaxError(.start, FlowSource.emptyMessage)
+      }
+      let parser = UnsafeMutablePointer<yaml_parser_t>.allocate(capacity: 1)
       guard unsafe yaml_parser_initialize(parser) == 1 else {
         unsafe parser.deallocate()
         throw FlowSyntaxError(nil, "not enough memory to read the file")
       }
       unsafe yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
-      // The address of an empty array can be nil, which libyaml does not accept.
-      unsafe yaml_parser_set_input_string(parser, bytes.baseAddress ?? emptyText, bytes.count)
+      unsafe yaml_parser_set_input_string(parser, start, bytes.count)
+      return unsafe YAMLEvents(parser)
     }
 
     deinit {
@@ -57,9 +64,10 @@
 
     private func error(_ parser: yaml_parser_t) -> FlowSyntaxError {
       let problem = unsafe parser.problem.map { unsafe String(cString: $0) } ?? "not enough memory"
-      // The reader of libyaml counts bytes only, and checks the text before the scanner reads it.
+      // These have no position: the reader of libyaml counts bytes only, and is ahead of the mark.
+      // It has no errors, because the bytes were checked.
       if unsafe parser.error == YAML_READER_ERROR || parser.error == YAML_MEMORY_ERROR {
-        return FlowSyntaxError(unsafe FlowLocation(parser.mark), problem)
+        return FlowSyntaxError(nil, problem)
       }
       let context = unsafe parser.context.map { unsafe " (\(String(cString: $0)))" } ?? ""
       return FlowSyntaxError(unsafe FlowLocation(parser.problem_mark), problem + context)
@@ -107,9 +115,4 @@
     unsafe bytes.map { unsafe String(cString: $0) }
   }
 
-  nonisolated(unsafe) private let emptyText: UnsafePointer<UInt8> = {
-    let byte = UnsafeMutablePointer<UInt8>.allocate(capacity: 1)
-    unsafe byte.initialize(to: 0)
-    return unsafe UnsafePointer(byte)
-  }()
 #endif

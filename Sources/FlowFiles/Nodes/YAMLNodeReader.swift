@@ -22,10 +22,9 @@
 
     static func tree(_ source: FlowSource) throws(FlowSyntaxError) -> FlowNodeTree {
       try checkDirectives(source)
-      // An empty text has no address.
       guard !source.isEmpty else { throw FlowSyntaxError(.start, FlowSource.emptyMessage) }
       return try unsafe source.bytes.withUnsafeBufferPointer { bytes throws(FlowSyntaxError) in
-        var reader = YAMLNodeReader(events: try unsafe YAMLEvents(bytes))
+        var reader = YAMLNodeReader(events: try unsafe YAMLEvents.events(of: bytes))
         do throws(FlowSyntaxError) { return try reader.whole() } catch {
           throw error.withAdvice(source)
         }

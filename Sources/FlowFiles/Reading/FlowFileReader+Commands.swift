@@ -67,7 +67,7 @@ extension FlowFileReader {
 
   /// Children with equal values would have equal names.
   private mutating func checkDifferent(_ templates: [FlowTemplate], _ field: FlowField) {
-    let texts = Dictionary(values.map { ($0.name, $0.text) }, uniquingKeysWith: { $1 })
+    let texts = values.texts
     var seen: Set<String> = []
     for template in templates {
       let text = template.text(texts)

@@ -13,9 +13,9 @@ extension FlowFileReader {
     return text
   }
 
-  /// Returns a text that may be empty.
-  mutating func anyText(_ node: FlowNode, _ label: String) -> String? {
-    if case .nothing = node.content { return "" }
+  /// Returns a text; nil for nothing, and for a value of another kind, which is reported.
+  mutating func optionalText(_ node: FlowNode, _ label: String) -> String? {
+    if case .nothing = node.content { return nil }
     return text(node, label)
   }
 
@@ -85,10 +85,10 @@ extension FlowFileReader {
   mutating func variables(_ field: FlowField) -> [FlowVariable] {
     let end = " in \(field.label)"
     let entries = entries(of: field.node, label: field.label, unit: "variable", end: end) ?? []
-    return entries.compactMap { entry in
+    return entries.map { entry in
       checkVariableName(entry.key, entry.location, field)
       let label = "variable \(entry.key.quoted) in \(field.label)"
-      guard let text = anyText(entry.value, label) else { return nil }
+      let text = optionalText(entry.value, label) ?? ""
       let template = template(text, entry.value.location, field, unit: nil, label: label)
       return FlowVariable(name: entry.key, text: template, location: entry.location)
     }

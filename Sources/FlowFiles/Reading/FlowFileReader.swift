@@ -30,12 +30,11 @@ struct FlowFileReader {
     var locks = fields.field(.locks).map { permits($0) } ?? [:]
     let steps = fields.field(.steps).map { self.steps($0, environment, defaults) } ?? []
     let order = checkReferences(steps)
-    steps.checkOutputs(
-      Dictionary(values.map { ($0.name, $0.text) }, uniquingKeysWith: { $1 }), &problems)
+    steps.checkOutputs(values.texts, &problems)
     checkLocks(steps, &locks)
     return FlowFile(
       name: name, path: path, width: width, values: values, environment: environment,
-      locks: locks, steps: steps, order: order)
+      locks: locks, steps: steps, indices: steps.indicesByName, order: order)
   }
 
   static let fileAdvice = "only a step with 'each' has it"
@@ -73,7 +72,7 @@ struct FlowFileReader {
           "invalid value name \(entry.key.quoted); expected letters, digits and '_', "
             + "and no digit at the start")
       }
-      let text = anyText(entry.value, "value \(entry.key.quoted)") ?? ""
+      let text = optionalText(entry.value, "value \(entry.key.quoted)")
       values.append(FlowValue(name: entry.key, text: text, location: entry.location))
       valueNames.insert(entry.key)
     }

@@ -62,12 +62,12 @@ extension HostileFile {
     HostileFile(
       #"""
       flow: f
-      defaults: {retries: 1, run: [x], steps: {}, Timeout: 3s, timeot: 3s}
+      defaults: {retries: 1, run: [x], steps: {}, TIMEOUT: 3s, timeot: 3s}
       steps: {a: {run: [x]}}
       """#,
       "2:24: unknown key 'run' in defaults; only a step has it",
       "2:34: unknown key 'steps' in defaults; it belongs to the top level of the file",
-      "2:45: unknown key 'Timeout' in defaults; expected 'timeout'",
+      "2:45: unknown key 'TIMEOUT' in defaults; expected 'timeout'",
       "2:58: unknown key 'timeot' in defaults; expected 'timeout'"),
     HostileFile(
       #"""
