@@ -218,7 +218,8 @@ let headersOfYAML = ["/usr/include", "/usr/local/include", "/opt/homebrew/includ
 }
 if headersOfYAML.contains(where: FileManager.default.fileExists) {
   for target in package.targets where ["FlowFiles", "FlowFilesTests"].contains(target.name) {
-    target.dependencies.append("CYAML")
+    target.dependencies.append(
+      .target(name: "CYAML", condition: .when(platforms: [.linux, .macOS])))
   }
   package.targets.append(
     .systemLibrary(

@@ -33,6 +33,10 @@ struct DefinitionTests {
       try definition("{run: 'echo $v ${HOME:-x}'}")
         == #"{"accept":[0],"env":{},"environment":{"HOME":"/home/me"},"run":["echo $v ${HOME:-x}"],"values":{"v":"1"}}"#
     )
+    // A value replaces a variable of the process.
+    #expect(
+      try definition("{run: 'echo $v'}", environment: ["v": "other"])
+        == definition("{run: 'echo $v'}", environment: [:]))
   }
 
   @Test(arguments: [

@@ -61,13 +61,16 @@ enum FlowKey: String, CaseIterable, Sendable {
     case .flow: "The name of the flow."
     case .width:
       switch place {
-      case .file: "The maximum number of commands that run at once. Default: the processors."
+      case .file:
+        "The maximum number of commands that run at once. Default: the number of processors."
       case .defaults: "The maximum number of children that run at once, in each step with 'each'."
       case .step: "The maximum number of children that run at once. Needs 'each'."
       }
     case .values:
       "Names and default texts. '--set name=text' replaces a default, and sets a value without one."
-    case .env: "Environment variables. A step comes before the defaults, and they before the file."
+    case .env:
+      "Environment variables. For a name in several places, the step precedes the defaults, and the "
+        + "defaults precede the file."
     case .defaults: "Fields for all steps that do not have them."
     case .locks:
       place == .file

@@ -2,6 +2,12 @@ extension HostileFile {
   static let syntax: [HostileFile] = [
     HostileFile(
       #"""
+      "é":\#t@
+      """#,
+      "1:6: found character that cannot start any token (while scanning for the next token); put a text that begins with this character in quotes"
+    ),
+    HostileFile(
+      #"""
       flow: f
       steps:
         a: {run: [x]

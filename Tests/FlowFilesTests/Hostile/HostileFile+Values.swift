@@ -4,6 +4,14 @@ extension HostileFile {
       #"""
       flow: f
       steps:
+        a: {run: [echo, "${a $b ${", "$$${"]}
+      """#,
+      "3:19: unterminated '${' in '${a $b ${'; expected '}'",
+      "3:32: unterminated '${' in '$$${'; expected '}'"),
+    HostileFile(
+      #"""
+      flow: f
+      steps:
         a: {run: [echo, "${nope}"]}
       """#,
       "3:19: unknown value 'nope' in run of 'a'; declare it in values"),
