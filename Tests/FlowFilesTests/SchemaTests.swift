@@ -60,14 +60,24 @@ struct SchemaTests {
     .numbers[0], .numbers[1], .numbers[3], .numbers[4], .commands[1], .commands[5], .keys[10],
   ]
 
+  /// Steps with one wrong field each.
+  private static let wrongFields = [
+    "run: []", "run: [[]]", "run: \"\"", "run: {a: b}", "run: x, accept: []", "run: x, accept: 256",
+    "run: x, retries: -1", "run: x, width: 0", "run: x, timeout: 1d", "run: x, needs: [a, a]",
+    "run: x, each: {}", "run: x, each: {lines-of: a, same-as: a}", "run: x, inputs: ''",
+    "run: x, locks: {a: 0}", "run: x, env: {'A=B': x}", "run: x, env: {A: [x]}",
+    "run: x, needs: '..'",
+  ].map { "{flow: f, steps: {a: {\($0)}}}" }
+
   @Test(.enabled(if: SchemaValidator.isAvailable, "python3 needs jsonschema and PyYAML"))
   func `the examples are valid, and files with wrong shapes are not`() throws {
     let examples = FlowExamples.all.sorted { $0.key < $1.key }.map(\.value)
-    let findings = try SchemaValidator.findings(examples + Self.wrongShapes.map(\.text))
+    let wrong = Self.wrongShapes.map(\.text) + Self.wrongFields
+    let findings = try SchemaValidator.findings(examples + wrong)
     #expect(findings.prefix(3) == ["valid", "valid", "valid"])
-    #expect(findings.count == 3 + Self.wrongShapes.count)
-    for (finding, file) in zip(findings.dropFirst(3), Self.wrongShapes) {
-      #expect(finding != "valid", "\(file.problems)")
+    #expect(findings.count == 3 + wrong.count)
+    for (finding, text) in zip(findings.dropFirst(3), wrong) {
+      #expect(finding != "valid", "\(text)")
     }
   }
 }
