@@ -9,7 +9,7 @@ struct ClaimStatements: Sendable {
   /// Permits ($1 `on`) or avoids sequential scans until the end of the transaction.
   let permitScans = PostgresStatement(
     "permit scans", "select set_config('enable_seqscan', $1, true)")
-  /// Whether a run is due.
+  /// Whether a run is due, or a lease has expired.
   let isAnyDue: PostgresStatement
   /// Claims the run with a name ($1) for a worker ($2) and the time of a lease ($3).
   let claimRun: PostgresStatement
@@ -57,8 +57,11 @@ struct ClaimStatements: Sendable {
       "look for due runs",
       """
       select exists
-        (select from \(attempts) where state in ('pending', 'sleeping')
-          and available_at <= absurd.current_time())
+          (select from \(attempts) where state in ('pending', 'sleeping')
+            and available_at <= absurd.current_time())
+        or exists
+          (select from \(attempts) where state = 'running'
+            and claim_expires_at <= absurd.current_time())
       """)
     // As `claim_task` claims, for one task.
     claimRun = PostgresStatement(

@@ -9,7 +9,7 @@ extension PostgresRunBackend {
 
   func longestPause(of flows: [String], emptyClaims: Int) async throws -> Duration {
     // Random, so that workers that know different flows do not take the same turns.
-    .milliseconds(Int.random(in: emptyClaims > 10 ? 800...1_200 : 200...300))
+    .milliseconds(Int.random(in: 200...300))
   }
 
   func claim(flows: [String], limit: Int) async throws -> [RunClaim] {
@@ -19,6 +19,7 @@ extension PostgresRunBackend {
     ]
     let (name, claims, read) = (queue.name, queue.claims, queue.reads.claimed)
     let (time, now) = (ContinuousClock.now, now)
+    let wasEmpty = lastClaimWasEmpty.withLock(\.self)
     var isFirst = true
     let runs = try await repeated {
       let mayHaveClaimed = !isFirst
@@ -27,6 +28,8 @@ extension PostgresRunBackend {
         // After a lost reply the runs are claimed already.
         var rows = mayHaveClaimed ? try connection.rows(read, [.text(worker)]) : nil
         if rows == nil || rows?.count == 0 {
+          // A claim is costly for the server.
+          if wasEmpty, try connection.rows(claims.isAnyDue).boolean(0, 0) == false { return [] }
           rows = try claims.claimed(values, by: worker, read, on: connection)
           // The engine ends attempts whose lease has expired. Their next ones are due a moment
           // later, and so not among the runs that it has claimed.
@@ -43,6 +46,7 @@ extension PostgresRunBackend {
         return runs.filter { $0.start != nil && flows.contains($0.run.flow) }
       }
     }
+    lastClaimWasEmpty.withLock { $0 = runs.isEmpty }
     var found: [RunClaim] = []
     for run in runs {
       let claim = add(run, worker, at: time)

@@ -22,6 +22,7 @@ final class PostgresRunBackend: RunBackend {
   let held = HeldClaims()
   /// The claims of runs that were started to be claimed next.
   let claimedAtStart = Lock<[RunID: RunClaim]>([:])
+  let lastClaimWasEmpty = Lock(false)
   let workerName = WorkerName()
   /// How long a claim is valid without a sign of life.
   let lease: Duration
@@ -32,7 +33,7 @@ final class PostgresRunBackend: RunBackend {
 
   init(
     _ address: String, queue name: String, options: RunStoreOptions,
-    lease: Duration = .seconds(30)
+    lease: Duration = .seconds(30), connections: Int? = nil
   ) {
     self.options = options
     self.lease = lease
@@ -42,8 +43,8 @@ final class PostgresRunBackend: RunBackend {
     let queue = AbsurdQueue(name)
     self.queue = queue
     texts = AbsurdText(options.coder)
-    // With fewer, a write of eight flows waits for a connection and then for its commit.
-    pool = PostgresPool(to: address, capacity: 8, timeout: lease * 2 / 3) { connection in
+    let capacity = connections ?? Self.defaultConnections
+    pool = PostgresPool(to: address, capacity: capacity, timeout: lease * 2 / 3) { connection in
       try AbsurdSchema.check(connection, queue: name, at: database)
       _ = try connection.rows(Self.avoidScans)
     }
@@ -51,6 +52,10 @@ final class PostgresRunBackend: RunBackend {
     watch = PostgresWatch(of: queue, at: address, held, changes, lease: lease)
     changes.onInterest { [weak watch] in watch?.start() }
   }
+
+  /// With fewer, writes wait for a connection and then for its commit. A machine with many processors
+  /// may run many flows, and so may its server.
+  private static let defaultConnections = min(max(8, 2 * Processors.count), 32)
 
   /// Settings of a connection. Its statements read few rows by an index, but their plans may have been
   /// made when a table was empty: with a scan, they become slower as the table grows. And a scan that
