@@ -9,7 +9,7 @@ extension PostgresRunBackend {
 
   func longestPause(of flows: [String], emptyClaims: Int) async throws -> Duration {
     // Random, so that workers that know different flows do not take the same turns.
-    .milliseconds(Int.random(in: 200...300))
+    .milliseconds(Int.random(in: 110...160))
   }
 
   func claim(flows: [String], limit: Int) async throws -> [RunClaim] {

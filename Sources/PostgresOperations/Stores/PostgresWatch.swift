@@ -10,7 +10,7 @@ internal import DurableOperations
 /// this, because a connection attempt can block the other one, as in a lookup of a name.
 // Unchecked because of its state, which only the serial queue uses.
 final class PostgresWatch: @unchecked Sendable {
-  private static let shortestInterval = Duration.milliseconds(50)
+  private static let shortestInterval = Duration.milliseconds(20)
   private static let longestInterval = Duration.seconds(2)
 
   private let queue = DispatchQueue(label: "PostgresOperations.watch", qos: .userInitiated)
@@ -104,9 +104,10 @@ final class PostgresWatch: @unchecked Sendable {
       let isChanged = try lookForChanges(connection, awaited, running)
       // A look at many runs must not use a large part of the server.
       let shortest = max(Self.shortestInterval, (.now - time) * 10)
-      // An eighth longer each time, so that a change is noticed after an eighth of the wait for it.
+      // A sixteenth longer each time, so that a change is noticed after a sixteenth of the wait for it.
       interval = min(
-        max(Self.longestInterval, shortest), isChanged ? shortest : max(shortest, interval * 9 / 8))
+        max(Self.longestInterval, shortest),
+        isChanged ? shortest : max(shortest, interval * 17 / 16))
     } catch {
       connection = nil
       interval = min(lease / 10, .milliseconds(500))
