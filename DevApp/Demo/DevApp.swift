@@ -6,6 +6,7 @@ import SystemSupport
     usage: DevApp COMMAND
 
       cluster-demo       runs a flow on three workers, and kills two of them
+      completion SHELL   prints a script that completes the arguments of this program
       duplicates PATH…   finds files with the same contents
       issues USER        lists the open issues of a user's repositories on GitHub
       journal STORE      lists, shows and controls durable runs, which survive the end of their process
@@ -50,12 +51,17 @@ import SystemSupport
         return wantsHelp ? help(WorkerCommand.usage) : try await WorkerCommand(rest).run()
       case "cluster-demo":
         return wantsHelp ? help(ClusterCommand.usage) : try await ClusterCommand(rest).run()
+      case "completion":
+        return wantsHelp ? help(CompletionCommand.usage) : try CompletionCommand(rest).run()
       case "--help", "-h", "help":
         return help(usage)
       default:
         let problem = arguments.first.map { "unknown command \($0)" } ?? "no command"
         throw UsageError(
-          "\(problem); expected cluster-demo, duplicates, issues, journal, records, run, tour or worker"
+          """
+          \(problem); expected cluster-demo, completion, duplicates, issues, journal, records, run, \
+          tour or worker
+          """
         )
       }
     } catch {

@@ -1,0 +1,147 @@
+/// The script that completes arguments in bash.
+struct BashCompletion {
+  private let cases: CompletionCases
+
+  init(_ contexts: [CompletionContext]) {
+    cases = CompletionCases(
+      contexts: contexts, files: "_DevApp_files", programs: "_DevApp_programs",
+      // bash inserts a word as it is. So a word that has to be quoted on a line is quoted twice.
+      words: { Self.call($0.map(\.quotedForShell.quotedForShell)) },
+      described: { Self.call($0.map(\.name)) })
+  }
+
+  private static func call(_ words: [String]) -> String {
+    "_DevApp_words " + words.joined(separator: " ")
+  }
+
+  var script: String {
+    """
+    # Completes the arguments of DevApp in bash 4 and newer. Printed by `DevApp completion bash`.
+
+    _DevApp() {
+      COMPREPLY=()
+      # bash also splits words at characters such as : and =. Words without a space between them are
+      # joined again, up to the cursor.
+      local -a words=()
+      local line=${COMP_LINE-} rest word i
+      line=${line:0:${COMP_POINT:-0}}
+      for ((i = 0; i <= COMP_CWORD; i++)); do
+        word=${COMP_WORDS[i]-}
+        if [[ -n ${COMP_LINE-} ]]; then
+          rest=${line#"${line%%[![:space:]]*}"}
+          ((i < COMP_CWORD)) || word=$rest
+          if ((i > 0)) && [[ $rest == "$line" ]]; then
+            words[${#words[@]} - 1]+=$word
+          else
+            words+=("$word")
+          fi
+          line=${rest#"$word"}
+        else
+          words+=("$word")
+        fi
+      done
+
+      local last=$((${#words[@]} - 1)) context='' position=1 option='' ended=''
+      local current=${words[last]}
+      for ((i = 1; i < last; i++)); do
+        word=${words[i]}
+        if [[ -n $option ]]; then
+          option=''
+        elif [[ -z $ended && $word == -?* && $word != -- ]]; then
+          ! _DevApp_takes_value "$context $word" || option=$word
+        else
+          if [[ $word == -- && -z $ended ]]; then
+            ended=yes
+            _DevApp_has_actions "$context $position" || continue
+          fi
+          if [[ $word == --- ]]; then
+            position=1
+          elif _DevApp_has_actions "$context $position"; then
+            context=${context:+$context }$word position=1
+          else
+            ((position++))
+          fi
+        fi
+      done
+      if [[ -n $option ]]; then
+        _DevApp_value "$context $option"
+      elif [[ -z $ended && $current == -* ]]; then
+        _DevApp_options "$context"
+      else
+        _DevApp_position "$context $position"
+      fi
+    }
+
+    # Completes words, which are quoted for the shell.
+    _DevApp_words() {
+      local word
+      for word; do
+        [[ $word != "$current"* ]] || COMPREPLY+=("$word")
+      done
+    }
+
+    # Completes files and folders.
+    _DevApp_files() {
+      local value=$current joined='' file
+      case $value in
+        \\"*) value=${value:1} ;;
+        \\'*) value=${value:1} ;;
+        *)
+          value=${value//\\\\/}
+          [[ $value != \\~/* ]] || value=$HOME/${value:2}
+          # What precedes the last : or = remains on the line.
+          [[ $value != *[:=]* ]] || joined=${value%"${value##*[:=]}"}
+          ;;
+      esac
+      for file in "$value"*; do
+        [[ ! -e $file && ! -L $file ]] || COMPREPLY+=("${file#"$joined"}")
+      done
+      # bash quotes the names, and adds a slash to folders. It prints an error outside of a completion.
+      compopt -o filenames 2> /dev/null
+    }
+
+    # Completes programs in the search path, and files.
+    _DevApp_programs() {
+      [[ $current == */* ]] || mapfile -t COMPREPLY < <(compgen -c -- "$current" | sort -u)
+      ((${#COMPREPLY[@]} > 0)) || _DevApp_files
+    }
+
+    # Whether a word at this position selects an action.
+    _DevApp_has_actions() {
+      case $1 in
+    \(cases.actions)
+        *) return 1 ;;
+      esac
+    }
+
+    # Whether an option has a value.
+    _DevApp_takes_value() {
+      case $1 in
+    \(cases.optionsWithValues)
+        *) return 1 ;;
+      esac
+    }
+
+    _DevApp_options() {
+      case $1 in
+    \(cases.options)
+      esac
+    }
+
+    _DevApp_value() {
+      case $1 in
+    \(cases.values)
+      esac
+    }
+
+    _DevApp_position() {
+      case $1 in
+    \(cases.positions)
+      esac
+    }
+
+    complete -F _DevApp DevApp
+
+    """
+  }
+}

@@ -1,0 +1,244 @@
+import Foundation
+import Testing
+
+@Suite struct CompletionTests {
+  private static let commands = [
+    "cluster-demo", "completion", "duplicates", "flow", "issues", "journal", "records", "run",
+    "tour", "worker",
+  ]
+  private static let files = ["a folder", "other.txt", "some file.txt"]
+
+  private static let cases: [(line: String, candidates: [String])] = [
+    ("DevApp ", commands),
+    ("DevApp du", ["duplicates"]),
+    ("DevApp unknown ", []),
+    ("DevApp completion ", ["bash", "fish", "zsh"]),
+    ("DevApp completion bash ", []),
+    // Actions, before and after a position.
+    ("DevApp records ", ["export", "import", "mirror", "query", "tables"]),
+    ("DevApp records mi", ["mirror"]),
+    ("DevApp journal ", files),
+    (
+      "DevApp journal runs.sqlite ",
+      ["cancel", "check", "forget", "init", "list", "retry", "send", "show"]
+    ),
+    ("DevApp journal postgresql://flows@db/app sh", ["show"]),
+    ("DevApp flow ", ["log", "run", "schema", "show", "status"]),
+    // Options, and their values.
+    ("DevApp duplicates --j", ["--journal", "--json"]),
+    ("DevApp duplicates --journal ", files),
+    ("DevApp duplicates --journal x --jo", ["--journal"]),
+    ("DevApp duplicates -- --jo", []),
+    ("DevApp tour --ti", ["--timeline"]),
+    ("DevApp journal runs.sqlite list --state r", ["ready", "result", "running"]),
+    ("DevApp journal runs.sqlite list --flow ", []),
+    ("DevApp journal runs.sqlite show --li", ["--live"]),
+    ("DevApp journal runs.sqlite retry 7 --fr", ["--from"]),
+    ("DevApp records export f.sqlite books --format ", ["csv", "json", "jsonl"]),
+    ("DevApp records export --format csv f.sqlite books --to so", ["some file.txt"]),
+    ("DevApp records export f.sqlite books --ex", []),
+    ("DevApp records import f.sqlite books --ex", ["--existing"]),
+    ("DevApp records mirror a b --deletions ", ["lose", "win"]),
+    ("DevApp flow run release.yaml --set version=1.4.0 --dr", ["--dry-run"]),
+    ("DevApp flow run release.yaml --from ", []),
+    // Positions.
+    ("DevApp duplicates ", files),
+    ("DevApp duplicates so", ["some file.txt"]),
+    (#"DevApp duplicates some\ f"#, ["some file.txt"]),
+    (#"DevApp duplicates a\ folder/"#, ["a folder/inner.txt"]),
+    ("DevApp duplicates other.txt --json o", ["other.txt"]),
+    ("DevApp issues ", []),
+    ("DevApp records query ", files),
+    ("DevApp records query f.sqlite ", []),
+    ("DevApp records import f.sqlite books ", files),
+    ("DevApp records mirror a ", files),
+    ("DevApp records mirror a b ", []),
+    ("DevApp flow log ", files),
+    ("DevApp flow log release.yaml ", []),
+    // Commands of `run`.
+    ("DevApp run ", ["--"]),
+    ("DevApp run --width 2 -- mkfif", ["mkfifo"]),
+    ("DevApp run -- mkfifo ", files),
+    ("DevApp run -- mkfifo --", []),
+    ("DevApp run -- mkfifo a --- mkfif", ["mkfifo"]),
+  ]
+
+  @Test(.timeLimit(.minutes(10)), arguments: CompletionShell.all)
+  func `a shell completes commands, actions, options, values and files`(shell: CompletionShell)
+    async throws
+  {
+    let folder = try TemporaryFolder()
+    for file in ["a folder/inner.txt", "other.txt", "some file.txt"] {
+      try folder.write("", to: file)
+    }
+    let completed = try await shell.complete(Self.cases.map(\.line), in: folder)
+    #expect(completed.count == Self.cases.count)
+    for (expected, candidates) in zip(Self.cases, completed) {
+      #expect(candidates == expected.candidates, "\(expected.line)")
+    }
+  }
+
+  @Test func `bash completes a name after a colon, and quotes a semicolon`() async throws {
+    let folder = try TemporaryFolder()
+    try folder.write("", to: "12:30 report.txt")
+    let completed = try await CompletionShell.bash.complete(
+      [
+        "DevApp duplicates 12:3", #"DevApp duplicates "12:3"#,
+        "DevApp records import f.sqlite books x.csv --delimiter ",
+      ], in: folder)
+    // The part before the colon remains on the line, unless it is in quotes.
+    #expect(completed == [["30 report.txt"], ["12:30 report.txt"], ["';'", ",", "tab"]])
+  }
+
+  // MARK: - The table and the commands
+
+  @Test func `the completions are the commands and the actions of the usage texts`() async throws {
+    let table = try await TableOfCompletions()
+    let usage = try await Program.devApp("--help").run().text
+    let commands = usage.matches(of: #/\n  ([a-z-]+) /#).map { String($0.1) }
+    let missing = Set(table.commands).subtracting(commands)
+    #expect(commands.filter { !table.commands.contains($0) } == [])
+    for command in missing {
+      // Such a command is not part of this build.
+      let printed = try await Program.devApp(command, "--help").run()
+      #expect(printed.error.contains("unknown command"), "\(command)")
+    }
+    for command in commands {
+      let usage = try await Program.devApp(command, "--help").run().text
+      #expect(table.actions[command] == UsageText(usage).actions(of: command), "\(command)")
+    }
+  }
+
+  @Test func `the completions are the options of the usage texts, with and without values`()
+    async throws
+  {
+    let table = try await TableOfCompletions()
+    for command in table.commands {
+      let printed = try await Program.devApp(command, "--help").run()
+      guard printed.status == 0 else { continue }
+      var options = table.options["DevApp \(command)"] ?? [:]
+      for action in table.actions[command] ?? [] where command != "completion" {
+        let line = table.line(command, action)
+        let own = try await Program.devApp(command, action, "--help").run().text
+        if own == printed.text {
+          options.merge(table.options[line] ?? [:]) { $0 || $1 }
+        } else {
+          #expect(table.options[line] == UsageText(own).options, "\(line)")
+        }
+      }
+      #expect(options == UsageText(printed.text).options, "\(command)")
+    }
+  }
+
+  @Test func `the completions of an action are the options that its message lists`() async throws {
+    let table = try await TableOfCompletions()
+    for (line, options) in table.options where !line.hasPrefix("DevApp flow") {
+      var program = Program.devApp()
+      program.arguments = line.split(separator: " ").dropFirst().map(String.init) + ["--unknown"]
+      if line == "DevApp cluster-demo" { program.arguments.insert("postgresql://u@h/d", at: 1) }
+      if ["DevApp worker", "DevApp journal"].contains(line) {
+        program.arguments.insert("runs.sqlite", at: 1)
+      }
+      let printed = try await program.run()
+      #expect(printed.status == 64)
+      let listed = printed.error.matches(of: /--[a-z][a-z-]*/).map { String($0.0) }
+      #expect(Set(listed).subtracting(["--unknown"]) == Set(options.keys), "\(line)")
+    }
+  }
+
+  @Test(.timeLimit(.minutes(10)), arguments: CompletionShell.all)
+  func `all shells complete the same options`(shell: CompletionShell) async throws {
+    let table = try await TableOfCompletions()
+    let other = try await TableOfCompletions(of: shell)
+    #expect(other.actions == table.actions)
+    if shell.description == "fish" {
+      // It also completes options where a value is expected.
+      #expect(other.options.mapValues { Set($0.keys) } == table.options.mapValues { Set($0.keys) })
+    } else {
+      #expect(other.options == table.options)
+    }
+  }
+
+  // MARK: - The command
+
+  @Test(arguments: [
+    ([], "no shell; expected bash, zsh or fish"),
+    (["tcsh"], "unknown shell tcsh; expected bash, zsh or fish"),
+    (["bash", "zsh"], "unexpected argument zsh; expected one shell"),
+  ])
+  func `invalid arguments are reported in one line with the expected ones`(
+    arguments: [String], message: String
+  ) async throws {
+    var program = Program.devApp("completion")
+    program.arguments += arguments
+    let printed = try await program.run()
+    #expect(printed.status == 64)
+    #expect(printed.output.isEmpty)
+    #expect(printed.error == "DevApp: completion: \(message)\n")
+  }
+}
+
+/// The commands, actions and options that a shell completes.
+private struct TableOfCompletions {
+  let commands: [String]
+  /// The sorted actions of each command.
+  private(set) var actions: [String: [String]] = [:]
+  /// Whether each option has a value, by the words that precede the options.
+  private(set) var options: [String: [String: Bool]] = [:]
+
+  init(of shell: CompletionShell = .bash) async throws {
+    // Without files, only words are completed.
+    let folder = try TemporaryFolder()
+    commands = try await shell.complete(["DevApp "], in: folder).joined().map { $0 }
+    let first = try await shell.complete(commands.map { "DevApp \($0) " }, in: folder)
+    let second = try await shell.complete(commands.map { "DevApp \($0) x " }, in: folder)
+    for (command, candidates) in zip(commands, zip(first, second)) {
+      actions[command] = (candidates.0 + candidates.1).filter { !$0.hasPrefix("-") }.sorted()
+    }
+    let lines = commands.flatMap { command in
+      let actions = command == "completion" ? [] : actions[command] ?? []
+      return ["DevApp \(command)"] + actions.map { line(command, $0) }
+    }
+    let found = try await shell.complete(lines.map { "\($0) --" }, in: folder)
+    let pairs = zip(lines, found).flatMap { line, options in
+      options.filter { !["--", "--help"].contains($0) }.map { (line: line, option: $0) }
+    }
+    // After an option with a value, a word with a hyphen is its value.
+    let values = try await shell.complete(pairs.map { "\($0.line) \($0.option) --" }, in: folder)
+    options = Dictionary(uniqueKeysWithValues: lines.map { ($0, [:]) })
+    for (pair, candidates) in zip(pairs, values) {
+      options[pair.line]?[pair.option] = candidates.isEmpty
+    }
+  }
+
+  /// The words that select an action.
+  func line(_ command: String, _ action: String) -> String {
+    command == "journal" ? "DevApp journal x \(action)" : "DevApp \(command) \(action)"
+  }
+}
+
+/// The text of `DevApp COMMAND --help`.
+private struct UsageText {
+  private let text: String
+
+  init(_ text: String) { self.text = text }
+
+  /// The sorted words that follow a command and its positions, as in `STORE list` or `bash|zsh`.
+  func actions(of command: String) -> [String] {
+    let lines = text.split(separator: "\n").filter { $0.contains(#/^(usage:|      ) DevApp /#) }
+    let words = lines.compactMap { line in
+      line.split(separator: " ").drop { $0 != command }.dropFirst()
+        .first { !$0.contains(/^[A-Z]/) }
+    }
+    let actions = words.filter { $0.contains(/^[a-z|]+$/) }.flatMap { $0.split(separator: "|") }
+    return Set(actions.map(String.init)).sorted()
+  }
+
+  /// Whether each option has a value. Options are in brackets, or at the beginning of a line.
+  var options: [String: Bool] {
+    let inBrackets = text.matches(of: /\[(--[a-z][a-z-]*)( [^\]]+)?\]/)
+    let atBeginnings = text.matches(of: /\n +(--[a-z][a-z-]*)( [a-z]*[A-Z=][A-Za-z,=]*)?(?=[ \n])/)
+    let all = (inBrackets + atBeginnings).map { (String($0.output.1), $0.output.2 != nil) }
+    return Dictionary(all) { $0 || $1 }
+  }
+}
