@@ -5,7 +5,9 @@ SHELL := /bin/bash
 
 swift_sources := Package.swift Sources Tests DevApp
 
-.PHONY: help demo cluster-demo test lint docs api sanitize soak mutants bench bench-exact bench-records bench-durable bench-postgres libraries
+PREFIX ?= /usr/local
+
+.PHONY: help demo cluster-demo install uninstall test lint docs api sanitize soak mutants bench bench-exact bench-records bench-durable bench-postgres libraries
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -18,6 +20,12 @@ demo: libraries ## Find the duplicate files in this folder, and take the tour
 cluster-demo: libraries ## Run a flow on three workers with a private PostgreSQL server, and kill two of them
 	@swift build -c release --product DevApp >&2
 	@DevApp/Demo/Cluster/with-server $$(swift build -c release --show-bin-path)/DevApp cluster-demo ADDRESS $(ARGS)
+
+install: ## Install DevApp and its completions into /usr/local (or PREFIX=$HOME/.local)
+	@DESTDIR="$(DESTDIR)" .ci/install "$(PREFIX)"
+
+uninstall: ## Remove what `make install` has installed, with the same PREFIX and DESTDIR
+	@DESTDIR="$(DESTDIR)" .ci/install --uninstall "$(PREFIX)"
 
 test: libraries ## Run every test in debug and in release, and build a package of a user (VERBOSE=1 shows all output)
 	.ci/test
