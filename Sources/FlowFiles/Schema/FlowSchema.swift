@@ -7,14 +7,15 @@ package enum FlowSchema {
   /// flow files keep it as text: `version: 1.10` and `no` are texts.
   package static var json: String { schema.json }
 
-  /// A Markdown table of the keys.
+  /// A Markdown table of the keys. Texts in quotation marks become code, so that `*` is no emphasis.
   package static var markdown: String {
     let rows = FlowKey.allCases.flatMap { key in
       let places = FlowKey.Place.allCases.filter { key.places.contains($0) }
       let summaries = Dictionary(grouping: places) { key.summary(in: $0) }
       return places.map { key.summary(in: $0) }.unique.map { summary in
         let names = (summaries[summary] ?? []).map(\.rawValue).joined(separator: ", ")
-        return "| `\(key.rawValue)` | \(names) | \(summary) |"
+        let text = String(summary.map { $0 == "'" ? "`" : $0 })
+        return "| `\(key.rawValue)` | \(names) | \(text) |"
       }
     }
     return (["| key | place | meaning |", "|---|---|---|"] + rows).joined(separator: "\n")
