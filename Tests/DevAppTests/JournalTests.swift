@@ -114,9 +114,11 @@ import Testing
     let journal = try JournalFixture()
     try await journal.start(Packing(), named: "p") { $0.steps.count == 2 }
     try await journal.startFailed("f")
+    try await journal.start(Shipping(), named: "s") { $0.summary.state == .result }
     let file = journal.folder.path + "/" + name
     for (run, parts) in [
       ("p", ["pack items", "lamp", "desk"]), ("f", ["ChargeCard", "declined"]),
+      ("s", ["ship parcels", "parcel of a lamp", "parcel of a desk", "PackItem"]),
     ] {
       let printed = try await journal.run("show", run, "--timeline", file)
       #expect(printed.status == 0, "\(printed.error)")

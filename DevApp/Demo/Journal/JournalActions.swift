@@ -101,8 +101,10 @@ struct JournalActions {
       }
     }
     guard let run = try await store.run(arguments.run) else { throw missing }
-    for path in [arguments.options.timeline, arguments.options.trace].compactMap(\.self) {
-      try OperationTrace(run).write(to: path)
+    let files = [arguments.options.timeline, arguments.options.trace].compactMap(\.self)
+    if !files.isEmpty {
+      let trace = OperationTrace(run, children: try await children(of: run.summary))
+      for path in files { try trace.write(to: path) }
     }
     if arguments.isJSON {
       try output.write(RunJSON.line(run))
@@ -111,6 +113,21 @@ struct JournalActions {
       try output.write(Array(lines.map { $0 + "\n" }.joined().utf8))
     }
     return status
+  }
+
+  /// Returns the child flows of a run, the oldest first.
+  private func children(of parent: RunSummary) async throws -> [RunDetails] {
+    var children: [RunDetails] = []
+    var last: RunSummary?
+    repeat {
+      // The newest first: none has begun before its parent.
+      let page = try await store.runs(after: last).prefix { $0.began >= parent.began }
+      for run in page where run.parent == parent.id {
+        if let details = try await store.run(run.id) { children.append(details) }
+      }
+      last = page.count == 1_000 ? page.last : nil
+    } while last != nil
+    return children.reversed()
   }
 
   private func cancel(_ run: RunSummary) async throws {

@@ -5,18 +5,21 @@ import OperationTracing
 import SystemSupport
 
 extension OperationTrace {
-  /// The trace of a stored run: its finished steps, and what the step in progress has stored.
+  /// The trace of a stored run: its finished steps, what the step in progress has stored, and its child
+  /// flows with their steps.
   ///
   /// Only the last attempt of each step has a stored time, so the pauses between steps are
-  /// interruptions, waits for a worker, or waits of a parked run.
+  /// interruptions, waits for a worker, or waits of a parked run. A child flow begins with its first
+  /// step.
   ///
-  /// If several workers have run the run, each has a lane with its steps.
-  init(_ details: RunDetails) {
+  /// If several workers have run the run and its child flows, each has lanes of its own.
+  init(_ details: RunDetails, children: [RunDetails] = []) {
     let run = details.summary
     var timeline = RunTimeline(from: run.began)
     let whole = timeline.begin(run.id.text, at: run.began, below: nil)
     let finished = details.steps.filter { $0.key.isEmpty }
-    let workers = timeline.begin(workersOf: finished, below: whole)
+    let all = finished + children.flatMap { $0.steps.filter { $0.key.isEmpty } }
+    let workers = timeline.begin(workersOf: all, below: whole)
     for step in finished {
       let above = step.worker.flatMap { workers[$0] } ?? whole
       let span = timeline.begin(step.name, at: step.began, below: above, attempt: step.attempts)
@@ -27,7 +30,10 @@ extension OperationTrace {
       let current = timeline.begin(name, at: first, below: whole)
       timeline.add(keys, below: current)
     }
-    timeline.end(workers, of: finished)
+    timeline.add(children) { child in
+      child.steps.last.flatMap(\.worker).flatMap { workers[$0] } ?? whole
+    }
+    timeline.end(workers, of: all)
     if let ended = run.ended { timeline.end(whole, at: ended, as: End(run)) }
     self.init(
       beginning: Int64(run.began.timeIntervalSince1970 * 1_000) * 1_000_000,
@@ -102,6 +108,35 @@ private struct RunTimeline {
       open.sort { $0.step.ended < $1.step.ended }
     }
     for (index, done) in open { end(index, at: done.ended, as: OperationTrace.End(done)) }
+  }
+
+  /// Adds child flows, which may overlap, in the order of their events.
+  ///
+  /// - Parameter parent: Returns the span above a child flow.
+  mutating func add(_ children: [RunDetails], below parent: (RunDetails) -> Int) {
+    let parts = children.compactMap { child -> (child: RunDetails, steps: [RunDetails.Step])? in
+      let steps = child.steps.filter { $0.key.isEmpty }.sorted { $0.began < $1.began }
+      return steps.isEmpty ? nil : (child, steps)
+    }
+    var open: [(index: Int, child: RunSummary, end: Date)] = []
+    func endAll(_ ended: [(index: Int, child: RunSummary, end: Date)]) {
+      for part in ended.sorted(by: { $0.end < $1.end }) {
+        end(part.index, at: part.end, as: OperationTrace.End(part.child))
+      }
+    }
+    for (child, steps) in parts.sorted(by: { $0.steps[0].began < $1.steps[0].began }) {
+      let start = steps[0].began
+      endAll(open.filter { $0.end <= start })
+      open.removeAll { $0.end <= start }
+      let index = begin(child.summary.id.text, at: start, below: parent(child))
+      for step in steps {
+        let span = begin(step.name, at: step.began, below: index, attempt: step.attempts)
+        end(span, at: step.ended, as: OperationTrace.End(step))
+      }
+      let last = steps.map(\.ended).max() ?? start
+      open.append((index, child.summary, max(child.summary.ended ?? last, last)))
+    }
+    endAll(open)
   }
 
   private func time(_ date: Date) -> Duration {

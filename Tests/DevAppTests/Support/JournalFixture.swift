@@ -53,6 +53,26 @@ struct Packing: DurableSequence {
   }
 }
 
+/// A flow with two child flows.
+struct Shipping: DurableSequence {
+  mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
+    guard previous == nil else { return nil }
+    return ParallelOperation(
+      ["lamp", "desk"].map { ChildFlow(Parcel(item: $0), named: "parcel of a \($0)") }
+    ).named("ship parcels")
+  }
+}
+
+struct Parcel: DurableSequence {
+  let item: String
+
+  mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
+    previous == nil ? PackItem(item: item) : nil
+  }
+
+  func output(of steps: FinishedSteps) -> String { item }
+}
+
 struct PackItem: ComposableOperation {
   /// Nil for an item that never comes.
   let item: String?
@@ -114,7 +134,7 @@ struct JournalFixture {
   /// Runs the runs of the journal until a condition is met.
   func work(until id: RunID, _ condition: (RunDetails) -> Bool) async throws {
     let worker = DurableWorker(
-      in: store, running: [Fulfilment.self, Packing.self, Unruly.self]
+      in: store, running: [Fulfilment.self, Packing.self, Shipping.self, Unruly.self]
     ).start()
     try await wait(for: id, condition)
     worker.cancel()
