@@ -73,7 +73,7 @@ let package = Package(
     .executableTarget(
       name: "DevApp",
       dependencies: [
-        "CompositeOperations", "CompositeOperationsFoundation", "DurableOperations",
+        "CompositeOperations", "CompositeOperationsFoundation", "DurableOperations", "FlowFiles",
         "HTTPOperations", "OperationTracing", "RecordOperations", "SQLiteSupport", "SystemSupport",
       ],
       path: "DevApp/Demo", exclude: ["Cluster/with-server"], swiftSettings: strict),

@@ -8,6 +8,7 @@ import SystemSupport
       cluster-demo       runs a flow on three workers, and kills two of them
       completion SHELL   prints a script that completes the arguments of this program
       duplicates PATH…   finds files with the same contents
+      flow ACTION        runs the commands of a flow file as a graph, and resumes them after a crash
       issues USER        lists the open issues of a user's repositories on GitHub
       journal STORE      lists, shows and controls durable runs, which survive the end of their process
       records ACTION     queries a SQLite database, imports and exports rows, and mirrors it with another one
@@ -43,6 +44,8 @@ import SystemSupport
         return wantsHelp ? help(RecordsCommand.usage) : try await RecordsCommand(rest).run()
       case "journal":
         return wantsHelp ? help(JournalCommand.usage) : try await JournalCommand(rest).run()
+      case "flow":
+        return wantsHelp ? help(FlowCommandLine.usage) : try await FlowCommandLine(rest).run()
       case "issues":
         return wantsHelp ? help(IssuesCommand.usage) : try await IssuesCommand(rest).run()
       case "tour":
@@ -58,8 +61,8 @@ import SystemSupport
       default:
         let problem = arguments.first.map { "unknown command \($0)" } ?? "no command"
         throw UsageError(
-          """
-          \(problem); expected cluster-demo, completion, duplicates, issues, journal, records, run, \
+"""
+          \(problem); expected cluster-demo, completion, duplicates, flow, issues, journal, records, run, \
           tour or worker
           """
         )

@@ -1,0 +1,193 @@
+import DurableOperations
+import Foundation
+import SQLiteSupport
+
+/// The journal of a flow: the durable runs of the engine, and in the same file tables with the runs
+/// of flows and the last successes of their steps.
+struct FlowJournal: Sendable {
+  let flow: String
+  let store: RunStore
+  let worker: SQLiteWorker
+
+  init(of flow: String, in folder: FlowFolder) {
+    self.flow = flow
+    let path = folder.journal
+    store = .sqlite(path, options: RunStoreOptions(retention: .seconds(400 * 86_400)))
+    worker = SQLiteWorker("flow journal") {
+      try SQLiteConnection.open(
+        path, for: .writing, SQLiteConfiguration(access: .existing, durability: .full))
+    }
+  }
+
+  /// Opens the journal, and creates it if it is missing.
+  func open() async throws {
+    // The engine creates the file.
+    _ = try await store.runs(limit: 1)
+    try await worker.run { connection in
+      for table in Self.tables { try connection.execute(table) }
+    }
+  }
+
+  /// Closes the journal, which removes the files that SQLite keeps beside it.
+  func close() async {
+    await worker.close()
+    await store.close()
+  }
+
+  private static let tables = [
+    """
+    CREATE TABLE IF NOT EXISTS flow_run (flow TEXT NOT NULL, number INTEGER NOT NULL,
+      file TEXT NOT NULL, "values" TEXT NOT NULL, selection TEXT, began INTEGER NOT NULL,
+      PRIMARY KEY (flow, number)) STRICT, WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE IF NOT EXISTS stamp (flow TEXT NOT NULL, step TEXT NOT NULL, run INTEGER NOT NULL,
+      definition TEXT NOT NULL, inputs TEXT NOT NULL, outputs TEXT NOT NULL, lines TEXT,
+      ended INTEGER NOT NULL, changed INTEGER NOT NULL, since INTEGER NOT NULL,
+      duration INTEGER NOT NULL, PRIMARY KEY (flow, step)) STRICT, WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE IF NOT EXISTS flow_end (flow TEXT NOT NULL, step TEXT NOT NULL,
+      run INTEGER NOT NULL, state TEXT NOT NULL, reason TEXT, ended INTEGER NOT NULL,
+      PRIMARY KEY (flow, step)) STRICT, WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE IF NOT EXISTS flow_process (flow TEXT NOT NULL, step TEXT NOT NULL,
+      pid INTEGER NOT NULL, began INTEGER NOT NULL, boot TEXT NOT NULL,
+      PRIMARY KEY (flow, pid)) STRICT, WITHOUT ROWID
+    """,
+  ]
+}
+
+/// A run of a flow, as the journal lists it.
+struct FlowRunRecord: Sendable {
+  let number: Int
+  /// The absolute path of the flow file.
+  let file: String
+  /// The values as JSON.
+  let values: String
+  /// The options that select steps; nil for a run of all steps.
+  let selection: String?
+  /// Milliseconds since 1970.
+  let began: Int64
+
+  fileprivate init(_ row: SQLiteStatement) {
+    number = Int(row.integer(at: 0))
+    file = row.text(at: 1) ?? ""
+    values = row.text(at: 2) ?? ""
+    selection = row.text(at: 3)
+    began = row.integer(at: 4)
+  }
+
+  init(number: Int, file: String, values: String, selection: String?, began: Int64) {
+    self.number = number
+    self.file = file
+    self.values = values
+    self.selection = selection
+    self.began = began
+  }
+}
+
+// MARK: Runs
+
+extension FlowJournal {
+  func id(ofRun number: Int) -> RunID { RunID("\(flow)#\(number)") }
+
+  /// Returns the last run.
+  ///
+  /// - Parameter all: Whether only runs of all steps count.
+  func lastRun(ofAllSteps all: Bool) async throws -> FlowRunRecord? {
+    try await worker.run { [flow] connection in
+      try connection.fetchOne(
+        """
+        SELECT number, file, "values", selection, began FROM flow_run
+        WHERE flow = ?1 AND (selection IS NULL OR NOT ?2) ORDER BY number DESC LIMIT 1
+        """, [.text(flow), .integer(all ? 1 : 0)], FlowRunRecord.init)
+    }
+  }
+
+  /// Adds a run, and removes the oldest ones if there are more than a thousand.
+  func add(_ run: FlowRunRecord) async throws {
+    try await worker.run { [flow] connection in
+      try connection.transaction(.immediate) {
+        try connection.execute(
+          "INSERT INTO flow_run VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+          [
+            .text(flow), .integer(Int64(run.number)), .text(run.file), .text(run.values),
+            run.selection.map { .text($0) } ?? .null, .integer(run.began),
+          ])
+        try connection.execute(
+          "DELETE FROM flow_run WHERE flow = ?1 AND number <= ?2",
+          [.text(flow), .integer(Int64(run.number - 1_000))])
+      }
+    }
+  }
+}
+
+// MARK: Stamps
+
+extension FlowJournal {
+  /// The last successes by the name of the step or the child.
+  func stamps() async throws -> [String: FlowStamp] {
+    try await worker.run { [flow] connection in
+      var stamps: [String: FlowStamp] = [:]
+      _ = try connection.fetchAll(
+        """
+        SELECT step, run, definition, inputs, outputs, lines, ended, changed, since, duration
+        FROM stamp WHERE flow = ?1
+        """, [.text(flow)]
+      ) { row in
+        let stamp = FlowStamp(row)
+        stamps[stamp.unit] = stamp
+      }
+      return stamps
+    }
+  }
+
+  /// Stores successes of which the engine has stored the results, so that they outlive the run.
+  func store(_ stamps: [FlowStamp]) async throws {
+    if stamps.isEmpty { return }
+    try await worker.run { [flow] connection in
+      try connection.transaction(.immediate) {
+        for stamp in stamps {
+          try connection.execute(
+            """
+            INSERT INTO stamp VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+            ON CONFLICT DO UPDATE SET run = ?3, definition = ?4, inputs = ?5, outputs = ?6,
+              lines = ?7, ended = ?8, changed = ?9, since = ?10, duration = ?11
+            WHERE ended <= ?8
+            """,
+            [
+              .text(flow), .text(stamp.unit), .integer(Int64(stamp.run)),
+              .text(stamp.definition), .text(stamp.inputs), .text(stamp.outputs),
+              stamp.lines.map { .text($0.joined(separator: "\n")) } ?? .null,
+              .integer(stamp.ended), .integer(stamp.changed), .integer(stamp.since),
+              .integer(stamp.duration),
+            ])
+        }
+      }
+    }
+  }
+
+  /// Returns the successes that the engine has stored for a run that has not ended.
+  func journaledStamps(ofRun number: Int) async throws -> [FlowStamp] {
+    guard let run = try await store.run(id(ofRun: number)) else { return [] }
+    let decoder = JSONDecoder()
+    return run.steps.compactMap { step in
+      guard !step.key.isEmpty, step.kind == .result, let value = step.value else { return nil }
+      return try? decoder.decode(FlowStamp.self, from: Data(value.utf8))
+    }
+  }
+}
+
+extension FlowStamp {
+  fileprivate init(_ row: SQLiteStatement) {
+    self.init(
+      unit: row.text(at: 0) ?? "", run: Int(row.integer(at: 1)),
+      definition: row.text(at: 2) ?? "", inputs: row.text(at: 3) ?? "",
+      outputs: row.text(at: 4) ?? "",
+      lines: row.text(at: 5).map { $0.isEmpty ? [] : $0.components(separatedBy: "\n") },
+      ended: row.integer(at: 6), changed: row.integer(at: 7), since: row.integer(at: 8),
+      duration: row.integer(at: 9))
+  }
+}

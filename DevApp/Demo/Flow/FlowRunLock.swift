@@ -1,0 +1,84 @@
+import Foundation
+import SystemSupport
+
+/// The lock of a flow: one process runs it at a time. The system releases the lock when the process
+/// ends, however it ends.
+final class FlowRunLock: Sendable {
+  private let lock: FileLock
+
+  /// - Throws: A ``FlowLockedError`` if another process runs the flow; the error of the system.
+  init(of flow: String, in folder: FlowFolder) throws {
+    let path = folder.runLock(of: flow)
+    guard let lock = try FileLock.acquire(path, creating: true) else {
+      throw FlowLockedError(flow: flow, holder: FlowLockHolder(readFrom: path))
+    }
+    self.lock = lock
+    try FlowLockHolder.current.write(to: path)
+  }
+}
+
+/// The process that holds the lock of a flow, as the file of the lock shows it.
+struct FlowLockHolder: Equatable, Sendable {
+  let process: Int32
+  /// Milliseconds since 1970.
+  let began: Int64
+
+  static var current: FlowLockHolder {
+    FlowLockHolder(
+      process: ProcessInfo.processInfo.processIdentifier,
+      began: EventTime.wallClockNow / 1_000_000)
+  }
+
+  init(process: Int32, began: Int64) {
+    self.process = process
+    self.began = began
+  }
+
+  /// Nil if the holder has not written it yet.
+  init?(readFrom path: String) {
+    guard let bytes = try? FileDescriptor.contents(ofFile: path) else { return nil }
+    let words = String(decoding: bytes, as: UTF8.self).split(separator: " ")
+    guard words.count == 2, let process = Int32(words[0]), let began = Int64(words[1]) else {
+      return nil
+    }
+    self.init(process: process, began: began)
+  }
+
+  func write(to path: String) throws(SystemError) {
+    let file = try FileDescriptor.open(path, .writeOnly, .truncate)
+    defer { try? file.close() }
+    try file.write(Array("\(process) \(began)".utf8), brokenPipe: .error)
+  }
+}
+
+/// The error of a run whose flow is already running.
+struct FlowLockedError: Error, CustomStringConvertible {
+  /// The exit status, `EX_TEMPFAIL` in `sysexits.h`.
+  static let exitStatus: Int32 = 75
+
+  let flow: String
+  let holder: FlowLockHolder?
+
+  var description: String {
+    let detail = holder.map { " (pid \($0.process) since \(Date(milliseconds: $0.began).time))" }
+    return "run lock: '\(flow)' is already running\(detail ?? "")"
+  }
+}
+
+extension Date {
+  init(milliseconds: Int64) {
+    self.init(timeIntervalSince1970: Double(milliseconds) / 1_000)
+  }
+
+  /// The time of day in the time zone of the user: `14:28`; with the date on another day.
+  var time: String {
+    let text = minute
+    return text.prefix(10) == Date().minute.prefix(10) ? String(text.suffix(5)) : text
+  }
+
+  /// The time of day with seconds: `14:28:59`; with the date on another day.
+  var timeWithSeconds: String {
+    let seconds = Int(timeIntervalSince1970.rounded(.down)) % 60
+    return time + (seconds < 10 ? ":0" : ":") + "\(seconds)"
+  }
+}

@@ -1,0 +1,105 @@
+import CompositeOperations
+import FlowFiles
+import SystemSupport
+
+/// What the steps of a run share.
+final class FlowSession: Sendable {
+  /// The session of the run that this task performs. The graph is not part of the durable state, so
+  /// the engine cannot pass it on.
+  @TaskLocal static var current: FlowSession?
+
+  let file: FlowFile
+  let folder: FlowFolder
+  let journal: FlowJournal
+  let checker: FlowChecker
+  let plan: FlowPlan
+  let keepsGoing: Bool
+  let reporter: FlowReporter
+  let processes: FlowProcesses
+  /// The slots of commands.
+  let slots: Permits
+  let locks: [String: Permits]
+  /// The steps that have `each`, by name.
+  let children: [String: FlowChildren]
+  /// The names of the steps that `lines-of` reads.
+  let lineSources: Set<String>
+  /// Distinguishes the keys of this process from those of earlier ones of the same run.
+  let beginning = EventTime.wallClockNow
+  private let stop = Promise<Void>()
+  private let ends = Lock<[String: FlowEnd]>([:])
+  private let stamps = Lock<[FlowStamp]>([])
+
+  init(
+    _ checker: FlowChecker, _ plan: FlowPlan, journal: FlowJournal, keepsGoing: Bool,
+    reporter: FlowReporter, processes: FlowProcesses
+  ) {
+    file = checker.file
+    folder = checker.folder
+    self.checker = checker
+    self.plan = plan
+    self.journal = journal
+    self.keepsGoing = keepsGoing
+    self.reporter = reporter
+    self.processes = processes
+    slots = Permits(file.width ?? Processors.count, name: "a slot")
+    locks = Dictionary(
+      uniqueKeysWithValues: file.locks.map { ($0, Permits($1, name: $0)) })
+    var children: [String: FlowChildren] = [:]
+    var lineSources: Set<String> = []
+    for step in file.steps {
+      if step.each != nil { children[step.name] = FlowChildren() }
+      if case .linesOf(let source) = step.each { lineSources.insert(source.name) }
+    }
+    self.children = children
+    self.lineSources = lineSources
+    for (name, values) in plan.children where plan.decisions[name]?.isSettled == true {
+      children[name]?.values.set(values)
+      for value in values {
+        let stamp = checker.stamps["\(name)[\(value)]"]
+        children[name]?.end(of: value).set(stamp.map { FlowStepState($0) } ?? FlowStepState())
+      }
+    }
+  }
+
+  // MARK: Failures
+
+  /// Whether a step must not begin, because another one has failed.
+  func isStopped(for step: FlowStep) -> Bool { step.after.isEmpty && stop.current != nil }
+
+  /// Runs a body, and cancels it when a step fails, unless the step runs after others in any case.
+  func stoppable<Value: Sendable>(
+    _ step: FlowStep, _ body: @escaping @Sendable () async throws -> Value
+  ) async throws -> Value {
+    if keepsGoing || !step.after.isEmpty { return try await body() }
+    return try await withThrowingTaskGroup(of: Value?.self) { group in
+      group.addTask { try await body() }
+      group.addTask { [stop] in
+        try await stop.wait()
+        return nil
+      }
+      defer { group.cancelAll() }
+      if let value = try await group.next() ?? nil { return value }
+      // Another step has failed. The error of a command that is terminated now means nothing.
+      group.cancelAll()
+      guard let value = try? await group.next() ?? nil else { throw CancellationError() }
+      return value
+    }
+  }
+
+  // MARK: Ends
+
+  /// How the steps have ended, by name.
+  var stepEnds: [String: FlowEnd] { ends.withLock { $0 } }
+
+  /// The successes of this process.
+  var newStamps: [FlowStamp] { stamps.withLock { $0 } }
+
+  func add(_ stamp: FlowStamp) { stamps.withLock { $0.append(stamp) } }
+
+  /// Notes and reports the end of a step or a child.
+  func note(_ end: FlowEnd) {
+    ends.withLock { $0[end.unit] = end }
+    reporter.ended(end)
+    if end.state == .failed, !end.isChild, !keepsGoing { stop.set(()) }
+  }
+}

@@ -1,0 +1,98 @@
+import CompositeOperations
+import DurableOperations
+import FlowFiles
+
+/// A step without `each`, or a child: decides whether it has to run, runs it, and stores its success
+/// before it ends.
+struct FlowUnitOperation: ComposableOperation {
+  let unit: FlowUnit
+  /// The states of the steps that it needs, by name.
+  let needs: [String: FlowStepState]
+  let session: FlowSession
+
+  var operationName: String { unit.name }
+
+  func perform(in context: OperationContext) async throws -> FlowStepState {
+    let checker = session.checker
+    let needed = FlowStepState(needs.values)
+    if session.isStopped(for: unit.step) { throw CancellationError() }
+    let isSelected = session.plan.decisions[unit.step.name] == .runs(.selected)
+    let changer = needs.max { $0.value.changed < $1.value.changed }?.key
+    if !isSelected {
+      let predecessor = unit.step.after.first {
+        session.plan.decisions[$0.name]?.isSettled == false
+      }?.name
+      let decision = checker.decision(
+        for: unit, needs: needed, changer: changer, predecessor: predecessor)
+      if decision.isSettled, let stamp = checker.stamps[unit.name] {
+        session.note(end(decision == .done ? .done : .upToDate))
+        return FlowStepState(stamp)
+      }
+    }
+    let execution = FlowExecution(unit: unit, needs: needed, session: session)
+    let attempts = execution.attempts
+    let clock = ContinuousClock.now
+    do {
+      let stamp = try await session.stoppable(unit.step) {
+        // The key has no effect within this process. It is different in the next one, which decides
+        // by the stored results whether a step is done.
+        try await execution.journaled(as: "\(unit.name):\(session.beginning)")
+          .perform(in: context)
+      }
+      session.add(stamp)
+      session.note(end(.succeeded, duration: .now - clock, attempts: attempts.count))
+      return FlowStepState(stamp)
+    } catch {
+      throw note(error, .now - clock, attempts.count)
+    }
+  }
+
+  /// Notes the end of a unit that has not succeeded.
+  private func note(_ error: any Error, _ duration: Duration, _ attempts: Int) -> any Error {
+    if error is Skipped {
+      session.note(end(.skipped, reason: "only-if is not met"))
+      return error
+    }
+    if Task.isCancelled || error.meansCancellation {
+      session.note(end(.cancelled, duration: duration, attempts: attempts))
+      return CancellationError()
+    }
+    let failure = FlowFailure(error)
+    session.note(
+      end(
+        .failed, reason: "\(failure)", duration: duration, attempts: attempts,
+        lastLines: FlowLog(session.folder.log(of: unit.name)).lastLines(20)))
+    return failure
+  }
+
+  private func end(
+    _ state: FlowEnd.State, reason: String? = nil, duration: Duration? = nil, attempts: Int = 1,
+    lastLines: [String] = []
+  ) -> FlowEnd {
+    FlowEnd(
+      unit: unit.name, state: state, reason: reason, duration: duration, attempts: attempts,
+      lastLines: lastLines, isChild: unit.each != nil)
+  }
+}
+
+/// Counts an attempt before its timeout begins, which may end it before its commands begin.
+struct FlowCountedAttempt: ComposableOperation {
+  let attempt: AnyOperation<[String]?>
+  let counter: FlowAttemptCounter
+
+  var operationName: String { attempt.operationName }
+
+  func perform(in context: OperationContext) async throws -> [String]? {
+    counter.add()
+    return try await attempt.perform(in: context)
+  }
+}
+
+/// The number of attempts that have begun.
+final class FlowAttemptCounter: Sendable {
+  private let value = Lock(0)
+
+  var count: Int { max(1, value.withLock { $0 }) }
+
+  func add() { value.withLock { $0 += 1 } }
+}

@@ -1,0 +1,152 @@
+import Foundation
+import Testing
+
+@Suite struct FlowJournalTests {
+  @Test func `L5: the end of a step is stored before a step that needs it begins`() async throws {
+    // The second step kills the process that runs the flow.
+    let flow = try FlowFixture(
+      """
+      "a": {"run": "echo a >> log"},
+      "b": {"run": "if mkdir once; then kill -9 $PPID; fi; echo b >> log", "needs": ["a"]}
+      """)
+    let killed = try await flow.run()
+    #expect(killed.status == 128 + SIGKILL || killed.status == -SIGKILL || killed.status == SIGKILL)
+    let resumed = try await flow.run()
+    #expect(resumed.status == 0, "\(resumed.error)")
+    #expect(resumed.ends == ["b: succeeded"])
+    #expect(flow.lines("log").filter { $0 == "a" }.count == 1)
+    #expect(resumed.error.contains("DevApp flow: resuming run 1 of 'f', interrupted at "))
+    #expect(resumed.error.contains(": 1 of 2 steps are done\n"))
+  }
+
+  @Test func `L9: a second run fails with status 75, and no lock remains after SIGKILL`()
+    async throws
+  {
+    let flow = try FlowFixture(
+      """
+      "a": {"run": "touch began; while ! test -e go; do sleep 0.01; done"}
+      """)
+    let began = flow.folder.path + "/began"
+    _ = try await flow.program(["run", "f.json"]).run { process in
+      await eventually { FileManager.default.fileExists(atPath: began) }
+      let second = try await flow.run()
+      #expect(second.status == 75)
+      let message =
+        /DevApp flow: run lock: 'f' is already running \(pid ([0-9]+) since [0-9]{2}:[0-9]{2}\)\n/
+      let match = try message.wholeMatch(in: second.error)
+      #expect(match.map { $0.1 == "\(process)" } == true, "\(second.error)")
+      kill(process, SIGKILL)
+    }
+    try flow.folder.write("", to: "go")
+    #expect(try await flow.run().status == 0)
+  }
+
+  @Test func `L9: flows with different names or journals run at the same time`() async throws {
+    let flow = try FlowFixture(
+      """
+      "a": {"run": "touch began; while ! test -e go; do sleep 0.01; done"}
+      """)
+    try flow.folder.write(#"{"flow": "g", "steps": {"a": {"run": "touch go"}}}"#, to: "g.json")
+    let began = flow.folder.path + "/began"
+    let first = try await flow.program(["run", "f.json"]).run { _ in
+      await eventually { FileManager.default.fileExists(atPath: began) }
+      let second = try await flow.flow("run", "g.json", "--journal", "other.sqlite")
+      #expect(second.status == 0, "\(second.error)")
+    }
+    #expect(first.status == 0)
+    #expect(flow.exists("other.sqlite"))
+  }
+
+  @Test func `runs of two flows in one journal are numbered from 1`() async throws {
+    let flow = try FlowFixture(#""a": {"run": "true"}"#)
+    try flow.folder.write(#"{"flow": "g", "steps": {"a": {"run": "true"}}}"#, to: "g.json")
+    for file in ["f.json", "g.json", "g.json"] {
+      #expect(try await flow.flow("run", file, "--journal", "j.sqlite").status == 0)
+    }
+    let status = try await flow.flow("status", "g.json", "--journal", "j.sqlite")
+    #expect(status.text.hasPrefix("run 2 of 'g', began at "), "\(status.text)")
+    let first = try await flow.flow("status", "f.json", "--journal", "j.sqlite")
+    #expect(first.text.hasPrefix("run 1 of 'f', began at "), "\(first.text)")
+  }
+
+  @Test func `L3: problems of the file are reported before a step begins`() async throws {
+    let flow = try FlowFixture(
+      #""test": {"run": "touch a"}, "b": {"run": "true", "needs": ["tests"]}"#,
+      head: #""values": {"v": null},"#)
+    let printed = try await flow.run("--set", "w=1")
+    #expect(printed.status == 1)
+    #expect(!flow.exists("a") && !flow.exists(".flow"))
+    #expect(printed.error.contains("unknown step 'tests' in needs of 'b'; did you mean 'test'?"))
+    #expect(printed.error.hasPrefix("f.json:1:"))
+  }
+
+  @Test func `--json prints an event on each line`() async throws {
+    let flow = try FlowFixture(#""a": {"run": "true"}, "b": {"run": "exit 3", "needs": ["a"]}"#)
+    let printed = try await flow.run("--json")
+    struct Event: Decodable {
+      let event: String
+      let run: Int
+      let step: String?
+      let state: String?
+    }
+    let decoder = JSONDecoder()
+    let events = try printed.text.split(separator: "\n").map {
+      try decoder.decode(Event.self, from: Data($0.utf8))
+    }
+    let names = events.map {
+      [$0.event, $0.step, $0.state].compactMap(\.self).joined(separator: " ")
+    }
+    #expect(
+      names == [
+        "run-began", "step-began a", "step-ended a succeeded", "step-began b",
+        "step-ended b failed", "run-ended failed",
+      ])
+    #expect(events.allSatisfy { $0.run == 1 })
+  }
+
+  @Test func `--trace and --timeline show the steps`() async throws {
+    let flow = try FlowFixture(#""build": {"run": "true"}, "test": {"run": "exit 1"}"#)
+    let printed = try await flow.run("--keep-going", "--trace", "t.txt", "--timeline", "t.html")
+    #expect(printed.status == 1)
+    for file in ["t.txt", "t.html"] {
+      let text = flow.text(file) ?? ""
+      #expect(text.contains("build") && text.contains("test"), "\(text.prefix(2_000))")
+    }
+  }
+
+  @Test func `flow show prints a diagram, and flow schema a JSON schema`() async throws {
+    let flow = try FlowFixture(
+      """
+      "a": {"run": "true"}, "b": {"run": "true", "needs": ["a"]},
+      "c": {"run": "true", "after": ["b"]}
+      """)
+    #expect(
+      try await flow.flow("show", "f.json").text == """
+        flowchart TD
+          n0["a"]
+          n1["b"]
+          n2["c"]
+          n0 --> n1
+          n1 -.-> n2
+
+        """)
+    let schema = try await flow.flow("schema")
+    #expect(try JSONSerialization.jsonObject(with: schema.output) is [String: Any])
+  }
+
+  @Test func `flow status shows how the steps of the last run ended`() async throws {
+    let flow = try FlowFixture(
+      """
+      "a": {"run": "true"}, "b": {"run": "exit 4"}, "c": {"run": "true", "needs": ["b"]}
+      """)
+    let none = try await flow.flow("status", "f.json")
+    #expect(none.text == "'f' has not run yet\n")
+    _ = try await flow.run("--keep-going")
+    let lines = try await flow.flow("status", "f.json").text.split(separator: "\n")
+    #expect(lines.count == 4)
+    #expect(lines[0].hasPrefix("run 1 of 'f', began at ") && lines[0].hasSuffix(": failed"))
+    #expect(lines[1].hasPrefix("a  succeeded  "))
+    #expect(lines[2] == "b  failed     exit status 4")
+    #expect(lines[3] == "c  skipped    a step that it needs has not succeeded")
+  }
+}
