@@ -16,10 +16,8 @@ struct FlowExecution: ComposableOperation {
     let checker = session.checker
     let earlier = checker.stamps[unit.name]
     try FlowLog(session.folder.log(of: unit.name)).begin(runBegan: session.reporter.runBegan)
-    session.reporter.began(unit)
     let inputs = checker.inputs(of: unit)
     let before = checker.outputs(of: unit)
-    let begin = ContinuousClock.now
     let lines = try await operation.perform(in: context)
     let after = checker.outputs(of: unit)
     let ended = EventTime.wallClockNow
@@ -36,7 +34,7 @@ struct FlowExecution: ComposableOperation {
       unit: unit.name, run: checker.run, definition: checker.definitions[unit.step.name] ?? "",
       inputs: inputs.text, outputs: after.text, lines: lines, ended: ended, changed: changed,
       since: isCurrent ? max(earlier?.since ?? ended, needs.since) : ended,
-      duration: (ContinuousClock.now - begin).inNanoseconds)
+      duration: attempts.duration.inNanoseconds)
   }
 
   /// The commands, with the modifiers that the step asks for.
@@ -46,7 +44,7 @@ struct FlowExecution: ComposableOperation {
     let timed = FlowCountedAttempt(
       attempt: step.timeout.map { AnyOperation(attempt.timingOut(after: $0)) }
         ?? AnyOperation(attempt),
-      counter: attempts)
+      counter: attempts, onBegin: { [session, unit] in session.reporter.began(unit) })
     // A step does not hold its locks between two attempts.
     let limited = Self.limited(timed.limited(by: session.slots), step.locks[...], session.locks)
     var operation = limited

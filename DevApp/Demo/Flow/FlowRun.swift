@@ -32,9 +32,10 @@ struct FlowGraph: ComposableOperation {
     }
     let count = session.file.steps.count
     let settled = session.plan.count(\.isSettled)
+    context.report(settled, of: count, unit: "steps")
     session.reporter.setProgress { context.report(settled + $0, of: count, unit: "steps") }
     // Fails if a step fails. The ends of all steps, also of those that did not begin, decide.
-    _ = await context.outcome(of: session.graph.named("steps"))
+    _ = try? await session.graph.perform(in: context)
     try Task.checkCancellation()
     let ends = session.stepEnds
     try await session.journal.store(session.newStamps)

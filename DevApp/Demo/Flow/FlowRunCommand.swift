@@ -20,7 +20,7 @@ struct FlowRunCommand {
     let journal = FlowJournal(of: file.name, in: folder)
     if arguments.isDryRun { return try await printPlan(file, folder, journal, selection) }
     try folder.make()
-    let lock = try FlowRunLock(of: file.name, in: folder)
+    let lock = try await FlowRunLock(of: file.name, in: folder)
     defer { withExtendedLifetime(lock) {} }
     do {
       try await journal.open()
@@ -104,7 +104,7 @@ struct FlowRunCommand {
     var isRepeated = false
     while true {
       let performed = try await PerformedFlow(
-        of: operation.named(start.flow.flow), seenBy: observation, waitsForEnd: true,
+        of: operation.named("run \(start.run.number)"), seenBy: observation, waitsForEnd: true,
         force: processes.kill)
       guard performed.outcome.error is RunStuckError, !isRepeated else { return performed }
       try await journal.store.retry(journal.id(ofRun: start.run.number))

@@ -6,14 +6,25 @@ import SystemSupport
 final class FlowRunLock: Sendable {
   private let lock: FileLock
 
-  /// - Throws: A ``FlowLockedError`` if another process runs the flow; the error of the system.
-  init(of flow: String, in folder: FlowFolder) throws {
+  /// - Throws: A ``FlowLockedError`` if another process runs the flow; the error of the system;
+  ///   `CancellationError`.
+  init(of flow: String, in folder: FlowFolder) async throws {
     let path = folder.runLock(of: flow)
-    guard let lock = try FileLock.acquire(path, creating: true) else {
-      throw FlowLockedError(flow: flow, holder: FlowLockHolder(readFrom: path))
+    // A process that is killed while it starts a command leaves a copy of itself, which has the lock
+    // until the program of the command is loaded.
+    let end = ContinuousClock.now + .seconds(5)
+    while true {
+      if let lock = try FileLock.acquire(path, creating: true) {
+        self.lock = lock
+        try FlowLockHolder.current.write(to: path)
+        return
+      }
+      let holder = FlowLockHolder(readFrom: path)
+      if holder?.isAlive != false || ContinuousClock.now > end {
+        throw FlowLockedError(flow: flow, holder: holder)
+      }
+      try await Task.sleep(for: .milliseconds(5))
     }
-    self.lock = lock
-    try FlowLockHolder.current.write(to: path)
   }
 }
 
@@ -42,6 +53,12 @@ struct FlowLockHolder: Equatable, Sendable {
       return nil
     }
     self.init(process: process, began: began)
+  }
+
+  /// Whether the process exists.
+  var isAlive: Bool {
+    guard SystemProcess.group(of: process) != nil else { return false }
+    return ProcessTable.listed(process)?.isZombie != true
   }
 
   func write(to path: String) throws(SystemError) {

@@ -31,7 +31,6 @@ struct FlowUnitOperation: ComposableOperation {
     }
     let execution = FlowExecution(unit: unit, needs: needed, session: session)
     let attempts = execution.attempts
-    let clock = ContinuousClock.now
     do {
       let stamp = try await session.stoppable(unit.step) {
         // The key has no effect within this process. It is different in the next one, which decides
@@ -40,10 +39,10 @@ struct FlowUnitOperation: ComposableOperation {
           .perform(in: context)
       }
       session.add(stamp)
-      session.note(end(.succeeded, duration: .now - clock, attempts: attempts.count))
+      session.note(end(.succeeded, duration: attempts.duration, attempts: attempts.count))
       return FlowStepState(stamp)
     } catch {
-      throw note(error, .now - clock, attempts.count)
+      throw note(error, attempts.duration, attempts.count)
     }
   }
 
@@ -79,20 +78,34 @@ struct FlowUnitOperation: ComposableOperation {
 struct FlowCountedAttempt: ComposableOperation {
   let attempt: AnyOperation<[String]?>
   let counter: FlowAttemptCounter
+  /// Called when the first attempt begins.
+  let onBegin: @Sendable () -> Void
 
   var operationName: String { attempt.operationName }
 
   func perform(in context: OperationContext) async throws -> [String]? {
-    counter.add()
+    if counter.add() == 1 { onBegin() }
     return try await attempt.perform(in: context)
   }
 }
 
-/// The number of attempts that have begun.
+/// The number of attempts that have begun, and when the first one did: not before there was a slot.
 final class FlowAttemptCounter: Sendable {
-  private let value = Lock(0)
+  private let state = Lock((count: 0, began: ContinuousClock.now))
 
-  var count: Int { max(1, value.withLock { $0 }) }
+  /// At least 1, also if a condition has prevented the attempts.
+  var count: Int { max(1, state.withLock(\.count)) }
 
-  func add() { value.withLock { $0 += 1 } }
+  /// The time since the first attempt began.
+  var duration: Duration { ContinuousClock.now - state.withLock(\.began) }
+
+  /// Counts an attempt, and returns its number.
+  func add() -> Int {
+    let now = ContinuousClock.now
+    return state.withLock { state in
+      if state.count == 0 { state.began = now }
+      state.count += 1
+      return state.count
+    }
+  }
 }

@@ -1,0 +1,148 @@
+#if os(Linux)
+  import Foundation
+  import SQLiteSupport
+  import Testing
+
+  @Suite struct FlowCrashTests {
+    private static let isFull =
+      ProcessInfo.processInfo.environment["COMPOSITE_TEST_DEPTH"] == "full"
+
+    /// A step that makes its output by a rename, a new file each time, so that repetitions count. It
+    /// fails if its command of an earlier process is still running.
+    private static let command = """
+      set -- $1 pid/$1 made/$1.$$
+      if test -e $2; then
+        case $(cut -d' ' -f3 /proc/$(cat $2)/stat 2>/dev/null || echo Z) in Z) ;; *) exit 9 ;; esac
+      fi
+      echo $$ > $2.$$; mv $2.$$ $2
+      sleep 0.00$(($$ % 10))
+      echo done > tmp.$$; mv tmp.$$ $3
+      """
+
+    @Test(.timeLimit(.minutes(10)))
+    func `L5, L7, L8, L9: after SIGKILL at random moments, finished steps stay finished`()
+      async throws
+    {
+      let environment = ProcessInfo.processInfo.environment
+      let seed = environment["COMPOSITE_FLOW_SEED"].flatMap { UInt64($0) } ?? .random(in: 0...9_999)
+      print("flow crashes: COMPOSITE_FLOW_SEED=\(seed)")
+      var random = FlowRandom(state: seed)
+      let names = (0..<(200)).map { "s\($0)" }
+      let steps = names.enumerated().map { index, name in
+        let needs =
+          index == 0
+          ? []
+          : Set((0..<2).map { _ in Int.random(in: 0..<index, using: &random) })
+            .map { #""s\#($0)""# }
+        return
+          #""\#(name)": {"run": ["sh", "command", "\#(name)"], "needs": [\#(needs.joined(separator: ","))]}"#
+      }
+      let flow = try FlowFixture(steps.joined(separator: ",\n"), head: #""width": 4,"#)
+      try flow.folder.write(Self.command, to: "command")
+      for folder in ["made", "pid"] {
+        try FileManager.default.createDirectory(
+          atPath: flow.folder.path + "/" + folder, withIntermediateDirectories: true)
+      }
+      let made = MadeOutputs(flow.folder.path + "/made")
+      var finished: [String: Int] = [:]
+      var kills = 0
+      while true {
+        let target = made.names.count + Int.random(in: 0...(Self.isFull ? 2 : 16), using: &random)
+        let isLast = made.names.count == names.count && Int.random(in: 0..<4, using: &random) == 0
+        let pause = UInt32.random(in: 0...30_000, using: &random)
+        let printed = try await flow.program(["run", "f.json"]).run { process in
+          await eventually {
+            made.names.count >= min(target, names.count) || hasEnded(process)
+          }
+          // The last process ends by itself.
+          if isLast { return }
+          usleep(pause)
+          kill(process, SIGKILL)
+        }
+        if printed.status == 0 { break }
+        // Neither 75, the status of a stale lock, nor 1, that of a failed step.
+        guard printed.status == SIGKILL else {
+          Issue.record("exit status \(printed.status): \(printed.error)")
+          return
+        }
+        kills += 1
+        // A step that the journal has must not run again.
+        let counts = made.counts
+        for (name, count) in finished {
+          #expect(counts[name] == count, "'\(name)' ran again after its success was stored")
+        }
+        for name in try finishedSteps(flow) where finished[name] == nil {
+          finished[name] = counts[name]
+        }
+      }
+      let counts = made.counts
+      #expect(Set(counts.keys) == Set(names))
+      for (name, count) in finished { #expect(counts[name] == count) }
+      #expect(marked(by: flow).isEmpty)
+      let repeated = counts.values.reduce(0) { $0 + $1 - 1 }
+      print("flow crashes: \(kills) kills, \(repeated) commands ended unnoticed and ran again")
+      #expect(try await flow.run("--dry-run").status == 0)
+    }
+
+    /// The steps whose success the journal has.
+    private func finishedSteps(_ flow: FlowFixture) throws -> [String] {
+      let path = flow.folder.path + "/.flow/f/journal.sqlite"
+      guard FileManager.default.fileExists(atPath: path) else { return [] }
+      let connection = try SQLiteConnection.open(
+        path, for: .writing, SQLiteConfiguration(access: .existing, durability: .normal))
+      let tables = try connection.fetchAll(
+        "SELECT name FROM sqlite_schema WHERE name IN ('step', 'stamp')"
+      ) { $0.text(at: 0) }
+      guard tables.count == 2 else { return [] }
+      return try connection.fetchAll(
+        """
+        SELECT json_extract(value, '$.unit') FROM step WHERE key <> '' AND kind = 'result'
+        UNION SELECT step FROM stamp
+        """
+      ) { $0.text(at: 0) ?? "" }
+    }
+
+    /// The processes that have the mark of the flow in their environment.
+    private func marked(by flow: FlowFixture) -> [Int32] {
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+      let mark = Data("DEVAPP_FLOW=f@\(flow.folder.path)/".utf8)
+      return names.compactMap { Int32($0) }.filter { process in
+        let data = try? Data(contentsOf: URL(fileURLWithPath: "/proc/\(process)/environ"))
+        return data?.range(of: mark) != nil
+      }
+    }
+  }
+
+  /// Whether a child of this process has ended.
+  private func hasEnded(_ process: Int32) -> Bool {
+    let status = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
+    return status.map { $0.contains(") Z ") } ?? true
+  }
+
+  /// The outputs in a folder, each with the number of the process that made it.
+  private struct MadeOutputs: Sendable {
+    let path: String
+
+    init(_ path: String) { self.path = path }
+
+    var names: Set<String> { Set(counts.keys) }
+
+    var counts: [String: Int] {
+      let files = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+      return Dictionary(
+        files.map { (String($0.prefix { $0 != "." }), 1) }, uniquingKeysWith: +)
+    }
+  }
+
+  private struct FlowRandom: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+      state &+= 0x9E37_79B9_7F4A_7C15
+      var word = state
+      word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
+      word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
+      return word ^ (word >> 31)
+    }
+  }
+#endif
