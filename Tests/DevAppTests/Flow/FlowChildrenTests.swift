@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite struct FlowChildrenTests {
+@Suite(.timeLimit(.minutes(5))) struct FlowChildrenTests {
   @Test func `each runs a child for each value of a list, a glob and the lines of a step`()
     async throws
   {
