@@ -63,7 +63,7 @@ struct FlowRunCommand {
       standardError.writeLine("DevApp flow: \(message)")
     }
     if !start.isResumed, plan.count({ !$0.isSettled }) == 0 {
-      report("'\(file.name)': all \(file.steps.count.counted("step")) are up to date")
+      report("'\(file.name)': all steps are up to date")
       try observation.end()
       return ExitCode.success
     }

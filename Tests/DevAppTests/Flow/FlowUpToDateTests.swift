@@ -17,7 +17,7 @@ import Testing
     let flow = try await fixture()
     let printed = try await flow.run()
     #expect(printed.status == 0)
-    #expect(printed.error == "DevApp flow: 'f': all 1 step are up to date\n")
+    #expect(printed.error == "DevApp flow: 'f': all steps are up to date\n")
     #expect(flow.lines("log") == ["a"])
     #expect(try await flow.run("--dry-run").text == "nothing would run\n")
     // A value that it does not use.
