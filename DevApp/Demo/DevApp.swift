@@ -61,9 +61,9 @@ import SystemSupport
       default:
         let problem = arguments.first.map { "unknown command \($0)" } ?? "no command"
         throw UsageError(
-"""
-          \(problem); expected cluster-demo, completion, duplicates, flow, issues, journal, records, run, \
-          tour or worker
+          """
+          \(problem); expected cluster-demo, completion, duplicates, flow, issues, journal, records, \
+          run, tour or worker
           """
         )
       }

@@ -6,10 +6,10 @@ import PostgresOperations
 /// Workers on a PostgreSQL queue, which tests kill and stop.
 ///
 /// usage: ClusterCrashes start ADDRESS FOLDER LEASE COUNT CHILDREN
-///        ClusterCrashes work ADDRESS FOLDER LEASE LAUNCH WIDTH
+///        ClusterCrashes work ADDRESS FOLDER LEASE LAUNCH WIDTH [MILLISECONDS]
 ///
 /// - `start` starts runs of ``Item``, and one of ``FanOut`` with child flows.
-/// - `work` runs them until it is killed.
+/// - `work` runs them until it is killed. Each effect takes some milliseconds, by default 5.
 ///
 /// The flows append lines to the file `effects` in the folder: `begun LAUNCH FENCE KEY` when a body
 /// begins, and `done KEY` when the sequence knows that a step has finished.
@@ -17,6 +17,7 @@ import PostgresOperations
   static let arguments = CommandLine.arguments
   static let folder = arguments[3]
   static let launch = arguments[1] == "start" ? "0" : arguments[5]
+  static let pause = arguments.count > 7 ? Int(arguments[7]) ?? 5 : 5
 
   static func main() async throws {
     let lease = Duration.milliseconds(Int(arguments[4]) ?? 2_000)
@@ -95,7 +96,7 @@ struct Effect: ComposableOperation {
   func perform(in context: OperationContext) async throws -> String {
     let key = context.idempotencyKey ?? "none"
     Effects.append("begun \(ClusterCrashes.launch) \(context.fencingToken ?? -1) \(key)")
-    try await Task.sleep(for: .milliseconds(5))
+    try await Task.sleep(for: .milliseconds(ClusterCrashes.pause))
     return operationName
   }
 }

@@ -1,7 +1,6 @@
 internal import CompositeOperations
 internal import DurableOperations
 internal import PostgresOperations
-internal import Synchronization
 internal import Testing
 
 @Suite(.enabled(if: PrivateServer.whatIsMissing == nil)) struct ChildrenTests {
@@ -209,7 +208,7 @@ private struct StuckParent: DurableSequence {
 /// A flow that gets stuck once, because its state cannot be encoded, and then waits for an event.
 private struct StuckChild: DurableSequence {
   private var isBroken = false
-  private static let hasBroken = Mutex(false)
+  private static let hasBroken = Lock(false)
 
   mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
     if previous != nil { return nil }

@@ -28,7 +28,8 @@ internal import Testing
     let queue = try await TestQueue()
     let folder = try ClusterFolder(queue.address, lease: 1_000)
     let store = queue.store(lease: .seconds(1))
-    let killed = try folder.start("work", "1", "1")
+    // Its first step does not end before it is killed.
+    let killed = try folder.start("work", "1", "1", "600000")
     let started = try folder.start("start", "1", "0")
     #expect(await started.end() == 0)
     while folder.lines.isEmpty { try await Task.sleep(for: .milliseconds(5)) }

@@ -1,5 +1,5 @@
+internal import CompositeOperations
 internal import Foundation
-internal import Synchronization
 
 /// A socket in front of a server that can lose a reply: it closes the connection when the reply has
 /// arrived from the server, so that the server has executed the request and the client does not know.
@@ -15,7 +15,7 @@ final class CuttingProxy: Sendable {
     var isClosed = false
   }
 
-  private let state = Mutex(State())
+  private let state = Lock(State())
   private let listener: Int32
   private let folder: String
   private let path: String

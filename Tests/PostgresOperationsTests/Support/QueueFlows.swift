@@ -1,12 +1,11 @@
 internal import CompositeOperations
 internal import DurableOperations
-internal import Synchronization
 
 /// What the operations of a test have done.
 final class Deeds: Sendable {
   @TaskLocal static var current: Deeds?
 
-  private let names = Mutex<[String]>([])
+  private let names = Lock<[String]>([])
 
   var all: [String] { names.withLock { $0 } }
 
