@@ -4,12 +4,19 @@ import Testing
 
 /// The article "Flow files".
 struct ArticleTests {
+  private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .appendingPathComponent("../..").standardizedFileURL
+
   private func article() throws -> String {
-    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .appendingPathComponent("../..").standardizedFileURL
-    return try String(
-      contentsOf: root.appendingPathComponent(
+    try String(
+      contentsOf: Self.root.appendingPathComponent(
         "Documentation/CompositeOperations.docc/FlowFiles.md"), encoding: .utf8)
+  }
+
+  @Test(.needsYAML, arguments: [".ci/check.yaml", "Documentation/Examples/count.yaml"])
+  func `the flow files of the repository are valid`(path: String) throws {
+    let file = try FlowFile.read(contentsOf: Self.root.appendingPathComponent(path).path)
+    #expect(try file.setting([:]).steps.count >= 3)
   }
 
   @Test func `the article has the table of the keys`() throws {
