@@ -74,6 +74,8 @@
         for name in try finishedSteps(flow) where finished[name] == nil {
           finished[name] = counts[name]
         }
+        // It was killed after the end of the run. The next process would begin a new one.
+        if try hasResult(flow) { break }
       }
       let counts = made.counts
       #expect(Set(counts.keys) == Set(names))
@@ -100,6 +102,17 @@
         UNION SELECT step FROM stamp
         """
       ) { $0.text(at: 0) ?? "" }
+    }
+
+    /// Whether the run has ended.
+    private func hasResult(_ flow: FlowFixture) throws -> Bool {
+      if try finishedSteps(flow).isEmpty { return false }
+      let connection = try SQLiteConnection.open(
+        flow.folder.path + "/.flow/f/journal.sqlite", for: .writing,
+        SQLiteConfiguration(access: .existing, durability: .normal))
+      return try !connection.fetchAll("SELECT id FROM run WHERE state = 'result'") {
+        $0.text(at: 0)
+      }.isEmpty
     }
 
     /// The processes that have the mark of the flow in their environment.
