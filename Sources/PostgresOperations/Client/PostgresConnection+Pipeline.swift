@@ -20,7 +20,7 @@ extension PostgresConnection {
   typealias Result = Swift.Result<PostgresRows, PostgresError>
 
   /// A part of a pipeline, each with a result.
-  fileprivate enum Step {
+  private enum Step {
     case command(String)
     case preparation(PostgresStatement, name: String)
     case request(PostgresRequest, name: String, index: Int)
@@ -55,25 +55,11 @@ extension PostgresConnection {
     return answers.tag
   }
 
-  /// Statements that were sent together.
-  struct SentRequests {
-    fileprivate let requests: [PostgresRequest]
-    fileprivate let steps: [Step]
-    /// Why they could not be sent.
-    fileprivate let failure: PostgresError?
-  }
-
   /// Executes statements in one transaction, or in the open one.
   ///
   /// - Returns: The rows of each.
   /// - Throws: A ``PostgresError``, if one of them is refused or if the connection is lost.
   func execute(_ requests: [PostgresRequest]) throws(PostgresError) -> [PostgresRows] {
-    try rows(of: send(requests))
-  }
-
-  /// Sends statements, to be executed in one transaction, or in the open one. Does not wait: what the
-  /// system does not accept is sent by ``rows(of:)``, which must follow.
-  func send(_ requests: [PostgresRequest]) -> SentRequests {
     var steps: [Step] = []
     if transactionState == .beginsWithNextStatement {
       steps.append(.command("BEGIN"))
@@ -92,20 +78,7 @@ extension PostgresConnection {
       steps.append(.request(request, name: name ?? "", index: index))
     }
     steps.append(.synchronization)
-    do throws(PostgresError) { try send(steps) } catch {
-      return SentRequests(requests: requests, steps: steps, failure: error)
-    }
-    return SentRequests(requests: requests, steps: steps, failure: nil)
-  }
-
-  /// Waits for the results of statements.
-  ///
-  /// - Returns: The rows of each.
-  /// - Throws: A ``PostgresError``, if one of them was refused or if the connection is lost.
-  func rows(of sent: SentRequests) throws(PostgresError) -> [PostgresRows] {
-    if let failure = sent.failure { throw failure }
-    let requests = sent.requests
-    let (answers, loss) = received(sent.steps)
+    let (answers, loss) = exchange(steps)
     if let error = loss ?? answers.firstRefusal { throw error }
     var rows: [PostgresRows] = []
     for index in requests.indices {
@@ -161,19 +134,18 @@ extension PostgresConnection {
   ///
   /// - Returns: The results, and the error that has ended the connection, if one has.
   private func exchange(_ steps: [Step]) -> (Answers, PostgresError?) {
-    do throws(PostgresError) { try send(steps) } catch { return (Answers(), error) }
-    return received(steps)
-  }
-
-  /// - Throws: The error that has ended the connection.
-  private func send(_ steps: [Step]) throws(PostgresError) {
-    if isBroken {
-      throw PostgresError(
-        .notConnected, "\(steps[0].name): not sent, because the connection was lost before")
-    }
-    for step in steps where !send(step) {
+    var answers = Answers()
+    do throws(PostgresError) {
+      if isBroken {
+        throw PostgresError(
+          .notConnected, "\(steps[0].name): not sent, because the connection was lost before")
+      }
+      for step in steps where !send(step) { throw lost(step) }
+      try receive(steps, into: &answers)
+      return (answers, nil)
+    } catch {
       isBroken = true
-      throw lost(step)
+      return (answers, error)
     }
   }
 
@@ -199,20 +171,6 @@ extension PostgresConnection {
     case refused(PostgresError)
     /// Not executed because of an earlier error.
     case skipped
-  }
-
-  /// Receives the results of steps.
-  ///
-  /// - Returns: The results, and the error that has ended the connection, if one has.
-  private func received(_ steps: [Step]) -> (Answers, PostgresError?) {
-    var answers = Answers()
-    do throws(PostgresError) {
-      try receive(steps, into: &answers)
-      return (answers, nil)
-    } catch {
-      isBroken = true
-      return (answers, error)
-    }
   }
 
   private func receive(_ steps: [Step], into answers: inout Answers) throws(PostgresError) {

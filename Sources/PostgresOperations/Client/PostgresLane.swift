@@ -3,9 +3,8 @@ internal import Dispatch
 /// A connection of a pool with its serial queue.
 ///
 /// A request opens the connection if it is not open. It is closed when the lane is deallocated.
-// Unchecked because of the connection. The pool gives a lane to one request at a time. It is accessed
-// by the thread that has submitted the request, then by a block on the serial queue until that tells
-// the pool that the lane is idle, and by the deinitializer, which runs after them.
+// Unchecked because of the connection: only blocks on the serial queue and the deinitializer, which
+// runs after them, access it.
 final class PostgresLane: @unchecked Sendable {
   /// Resumes the tasks of finished requests.
   typealias Resumption = () -> Void
@@ -16,8 +15,6 @@ final class PostgresLane: @unchecked Sendable {
   private let queue: DispatchQueue
   private let open: @Sendable () throws -> PostgresConnection
   private var connection: PostgresConnection?
-  /// The writes that were sent before ``execute(_:)``.
-  private var sent: PostgresConnection.SentRequests?
 
   init(_ name: String, open: @escaping @Sendable () throws -> PostgresConnection) {
     queue = DispatchQueue(label: name, qos: .userInitiated)
@@ -26,15 +23,6 @@ final class PostgresLane: @unchecked Sendable {
 
   /// Runs a body on the queue.
   func async(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
-
-  // MARK: Before a block on the queue
-
-  /// Sends a write if there is a connection, without waiting; ``execute(_:)`` must follow with it. The
-  /// server works on it while the thread of the queue wakes up.
-  func send(_ write: PostgresWrite) {
-    guard let connection, connection.isAlive() else { return }
-    sent = connection.send([write.request])
-  }
 
   // MARK: On the queue
 
@@ -49,14 +37,6 @@ final class PostgresLane: @unchecked Sendable {
   }
 
   func disconnect() { connection = nil }
-
-  /// Closes the connection.
-  ///
-  /// - Returns: Resumes the waiter.
-  func close(for waiter: CheckedContinuation<Void, Never>) -> Resumption {
-    disconnect()
-    return { waiter.resume() }
-  }
 
   /// Closes the connection if it has failed.
   func finish() { if connection?.isUsable == false { connection = nil } }
@@ -73,17 +53,17 @@ final class PostgresLane: @unchecked Sendable {
       attempt += 1
       let results: [PostgresConnection.Result]
       do {
+        let connection = try connected()
         if attempt == 1 {
-          let (connection, sent) = try sent(pending)
           do throws(PostgresError) {
-            results = try connection.rows(of: sent).map { .success($0) }
+            results = try connection.execute(pending.map(\.request)).map { .success($0) }
           } catch {
             // One was refused, and with it all.
             if error.kind == .refused, pending.count > 1 { continue }
             results = pending.map { _ in .failure(error) }
           }
         } else {
-          results = try connected().executeEach(pending.map(\.request))
+          results = connection.executeEach(pending.map(\.request))
         }
         finish()
       } catch {
@@ -107,16 +87,5 @@ final class PostgresLane: @unchecked Sendable {
       resumption()
       pending = conflicts
     }
-  }
-  /// Sends writes, unless they were sent before.
-  private func sent(
-    _ writes: [PostgresWrite]
-  ) throws -> (PostgresConnection, PostgresConnection.SentRequests) {
-    if let connection, let sent {
-      self.sent = nil
-      return (connection, sent)
-    }
-    let connection = try connected()
-    return (connection, connection.send(writes.map(\.request)))
   }
 }

@@ -21,7 +21,6 @@ extension PostgresPool {
   enum Work: Sendable {
     case job(Job)
     case writes([PostgresWrite])
-    case close(CheckedContinuation<Void, Never>)
   }
 
   /// The idle connections, and the requests that wait for one.
@@ -34,8 +33,6 @@ extension PostgresPool {
     private var nextJob: (number: Int, job: Job)?
     private var nextWrite: (number: Int, write: PostgresWrite)?
     private var count = 0
-    /// The lanes whose connections are closed when no request waits.
-    private var closing: [(lane: PostgresLane, waiter: CheckedContinuation<Void, Never>)] = []
 
     init(_ lanes: [PostgresLane]) { idle = lanes.reversed() }
 
@@ -59,24 +56,10 @@ extension PostgresPool {
       return nil
     }
 
-    /// The connection of a lane must be closed.
-    ///
-    /// - Returns: Whether the lane must do it now; false if it is busy, and does it later.
-    mutating func closing(
-      _ lane: PostgresLane, for waiter: CheckedContinuation<Void, Never>
-    ) -> Bool {
-      if let index = idle.firstIndex(where: { $0 === lane }) {
-        idle.remove(at: index)
-        return true
-      }
-      closing.append((lane, waiter))
-      return false
-    }
-
     /// A lane has finished its work.
     ///
     /// - Returns: Its next work: the request that waits longest, where a write takes further writes
-    ///   with it; without one, the end of its connection. Nil if there is nothing to do.
+    ///   with it. Nil if no request waits.
     mutating func finished(_ lane: PostgresLane) -> Work? {
       if let first = nextJob, first.number < nextWrite?.number ?? .max {
         nextJob = jobs.popFirst()
@@ -92,9 +75,6 @@ extension PostgresPool {
         nextWrite = writes.popFirst()
       }
       if batch.isEmpty {
-        if let index = closing.firstIndex(where: { $0.lane === lane }) {
-          return .close(closing.remove(at: index).waiter)
-        }
         idle.append(lane)
         return nil
       }

@@ -96,7 +96,6 @@ package final class PostgresPool: Sendable {
     return try await withCheckedThrowingContinuation { waiter in
       let write = PostgresWrite(request: request, order: order, waiter: waiter)
       guard let lane = machine.withLock({ $0.submitted(write) }) else { return }
-      lane.send(write)
       start(.writes([write]), on: lane)
     }
   }
@@ -105,7 +104,10 @@ package final class PostgresPool: Sendable {
   package func close() async {
     for lane in lanes {
       await withCheckedContinuation { waiter in
-        if machine.withLock({ $0.closing(lane, for: waiter) }) { start(.close(waiter), on: lane) }
+        lane.async {
+          lane.disconnect()
+          waiter.resume()
+        }
       }
     }
   }
@@ -123,7 +125,6 @@ package final class PostgresPool: Sendable {
           switch work {
           case .job(let job): job(lane)
           case .writes(let writes): lane.execute(writes)
-          case .close(let waiter): lane.close(for: waiter)
           }
         // Before it, so that the next request of a resumed task finds this lane idle.
         next = machine.withLock { $0.finished(lane) }
