@@ -121,8 +121,8 @@ struct CrashingBackend: RunBackend {
     }
   }
 
-  func longestPause(of flows: [String], emptyClaims: Int) async throws -> Duration {
-    try await read { try await base.longestPause(of: flows, emptyClaims: emptyClaims) }
+  func longestPause(of flows: [String]) async throws -> Duration {
+    try await read { try await base.longestPause(of: flows) }
   }
 
   var pauseBetweenClaims: Duration { base.pauseBetweenClaims }

@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 @Suite struct WaitingTests {
-  // The clock of a server runs while that of the test stands still.
+  // The clock of a server advances, and the clock of the test does not.
   @Test(.enabled(if: TestServer.isAbsent))
   func `J18: a long sleep parks the run until its time, which is fixed once`() async throws {
     let test = TestStore()

@@ -106,39 +106,7 @@ struct BashCompletion {
       ((${#COMPREPLY[@]} > 0)) || _DevApp_files
     }
 
-    # Whether a word at this position selects an action.
-    _DevApp_has_actions() {
-      case $1 in
-    \(cases.actions)
-        *) return 1 ;;
-      esac
-    }
-
-    # Whether an option has a value.
-    _DevApp_takes_value() {
-      case $1 in
-    \(cases.optionsWithValues)
-        *) return 1 ;;
-      esac
-    }
-
-    _DevApp_options() {
-      case $1 in
-    \(cases.options)
-      esac
-    }
-
-    _DevApp_value() {
-      case $1 in
-    \(cases.values)
-      esac
-    }
-
-    _DevApp_position() {
-      case $1 in
-    \(cases.positions)
-      esac
-    }
+    \(cases.functions)
 
     complete -F _DevApp DevApp
 

@@ -9,6 +9,45 @@ struct CompletionCases {
   /// Returns the command of the script that completes actions or options.
   let described: ([CompletionWord]) -> String
 
+  /// The functions that bash and zsh share.
+  var functions: String {
+    """
+    # Whether a word at this position selects an action.
+    _DevApp_has_actions() {
+      case $1 in
+    \(actions)
+        *) return 1 ;;
+      esac
+    }
+
+    # Whether an option has a value.
+    _DevApp_takes_value() {
+      case $1 in
+    \(optionsWithValues)
+        *) return 1 ;;
+      esac
+    }
+
+    _DevApp_options() {
+      case $1 in
+    \(options)
+      esac
+    }
+
+    _DevApp_value() {
+      case $1 in
+    \(values)
+      esac
+    }
+
+    _DevApp_position() {
+      case $1 in
+    \(positions)
+      esac
+    }
+    """
+  }
+
   /// The positions where a word selects an action.
   var actions: String {
     let patterns = contexts.compactMap { context in

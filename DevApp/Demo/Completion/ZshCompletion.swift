@@ -64,39 +64,7 @@ struct ZshCompletion {
       _alternative 'commands:program:_command_names -e' 'files:file:_files'
     }
 
-    # Whether a word at this position selects an action.
-    _DevApp_has_actions() {
-      case $1 in
-    \(cases.actions)
-        *) return 1 ;;
-      esac
-    }
-
-    # Whether an option has a value.
-    _DevApp_takes_value() {
-      case $1 in
-    \(cases.optionsWithValues)
-        *) return 1 ;;
-      esac
-    }
-
-    _DevApp_options() {
-      case $1 in
-    \(cases.options)
-      esac
-    }
-
-    _DevApp_value() {
-      case $1 in
-    \(cases.values)
-      esac
-    }
-
-    _DevApp_position() {
-      case $1 in
-    \(cases.positions)
-      esac
-    }
+    \(cases.functions)
 
     # As a file in the function path, this script is the body of the function.
     if [[ $funcstack[1] == _DevApp ]]; then

@@ -230,7 +230,7 @@ final class SQLiteRunBackend: RunBackend {
 
   private static let longestPause = Duration.seconds(5)
 
-  func longestPause(of flows: [String], emptyClaims: Int) async throws -> Duration {
+  func longestPause(of flows: [String]) async throws -> Duration {
     let names = options.json(flows)
     guard let wake = try await read({ try $0.nextWake(flows: names) }) else {
       return Self.longestPause

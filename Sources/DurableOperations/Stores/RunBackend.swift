@@ -47,9 +47,7 @@ package protocol RunBackend: Sendable {
   func claim(_ id: RunID) async throws -> ClaimAnswer
 
   /// How long a worker waits at most after a claim, unless a change wakes it.
-  ///
-  /// - Parameter emptyClaims: How many claims in a row found no run; 0 after one that found some.
-  func longestPause(of flows: [String], emptyClaims: Int) async throws -> Duration
+  func longestPause(of flows: [String]) async throws -> Duration
 
   /// How long a worker with free places waits after a claim that found runs.
   var pauseBetweenClaims: Duration { get }

@@ -30,7 +30,8 @@ public struct DurableWorker: ComposableOperation {
   /// - Parameters:
   ///   - store: The store of the runs.
   ///   - flows: The flows that it runs.
-  ///   - width: How many runs it runs at once; by default 16. With `OperationWidth.adaptive`, as
+  ///   - width: How many runs it runs at once, by default 16. A run whose outcome is being stored
+  ///     does not count. With `OperationWidth.adaptive`, as
   ///     many as there are processors.
   /// - Precondition: `flows` is not empty, and the names of the flows are different.
   public init(
@@ -61,7 +62,6 @@ public struct DurableWorker: ComposableOperation {
     let ahead = ClaimsAhead(width: width, isUseful: backend.pauseBetweenClaims > .zero)
     try await withThrowingDiscardingTaskGroup { group in
       var housekeeping = Housekeeping(of: backend)
-      var emptyClaims = 0
       while !Task.isCancelled {
         let aheadCount = ahead.count
         if aheadCount == 0 { await slots.wait(forFree: 1) }
@@ -85,11 +85,9 @@ public struct DurableWorker: ComposableOperation {
           }
         }
         if claims.isEmpty {
-          emptyClaims += 1
           await housekeeping.perform()
-          try await waitForWork(after: emptyClaims, in: context)
+          try await waitForWork(in: context)
         } else {
-          emptyClaims = 0
           let isPartial = claims.count < limit
           if isPartial || aheadCount == 0 {
             try await pause(afterPartialClaim: isPartial, slots, in: context)
@@ -157,13 +155,13 @@ public struct DurableWorker: ComposableOperation {
   }
 
   /// Waits until a run may be due.
-  private func waitForWork(after emptyClaims: Int, in context: OperationContext) async throws {
+  private func waitForWork(in context: OperationContext) async throws {
     let backend = store.backend
     let waiter = backend.changes.register(for: [.ready])
     defer { backend.changes.remove(waiter) }
     // A run may have become due before the registration.
     let longest =
-      (try? await backend.longestPause(of: Array(flows.keys), emptyClaims: emptyClaims))
+      (try? await backend.longestPause(of: Array(flows.keys)))
       ?? .seconds(1)
     if longest <= .zero { return }
     do { try await waiter.wait(atMost: longest, in: context) } catch is CancellationError {}

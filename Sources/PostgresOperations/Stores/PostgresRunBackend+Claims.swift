@@ -7,7 +7,7 @@ extension PostgresRunBackend {
 
   var pauseBetweenClaims: Duration { .milliseconds(100) }
 
-  func longestPause(of flows: [String], emptyClaims: Int) async throws -> Duration {
+  func longestPause(of flows: [String]) async throws -> Duration {
     // Random, so that workers that know different flows do not take the same turns.
     .milliseconds(Int.random(in: 110...160))
   }
@@ -71,7 +71,7 @@ extension PostgresRunBackend {
   /// Marks a run as stuck that was claimed too often.
   ///
   /// - Returns: Whether it was.
-  /// - Throws: The error of the store. The claim is then given up.
+  /// - Throws: The error of the store. The claim is then forgotten, and its lease expires.
   private func markExhaustedStuck(_ claim: RunClaim) async throws -> Bool {
     let claims = claim.run.claims - 1
     if claims < Self.mostClaims { return false }

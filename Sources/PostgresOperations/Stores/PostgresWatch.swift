@@ -170,7 +170,7 @@ final class PostgresWatch: @unchecked Sendable {
     }
   }
 
-  /// Gives up a claim that is not valid any more, such as that of a run that was cancelled.
+  /// Forgets a claim that is not valid any more, such as the one of a cancelled run.
   private func lost(_ claim: HeldClaim) {
     held.remove(claim)
     if changes.runningRuns.contains(claim.token.run) { changes.cancelTask(of: claim.token.run) }

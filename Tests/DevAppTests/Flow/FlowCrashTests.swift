@@ -1,4 +1,5 @@
 #if os(Linux)
+  import CompositeOperations
   import Foundation
   import SQLiteSupport
   import Testing
@@ -26,8 +27,8 @@
       let environment = ProcessInfo.processInfo.environment
       let seed = environment["COMPOSITE_FLOW_SEED"].flatMap { UInt64($0) } ?? .random(in: 0...9_999)
       print("flow crashes: COMPOSITE_FLOW_SEED=\(seed)")
-      var random = FlowRandom(state: seed)
-      let names = (0..<(200)).map { "s\($0)" }
+      var random = OperationRandomness.seeded(seed)
+      let names = (0..<200).map { "s\($0)" }
       let steps = names.enumerated().map { index, name in
         let needs =
           index == 0
@@ -144,18 +145,6 @@
       let files = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
       return Dictionary(
         files.map { (String($0.prefix { $0 != "." }), 1) }, uniquingKeysWith: +)
-    }
-  }
-
-  private struct FlowRandom: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var word = state
-      word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-      return word ^ (word >> 31)
     }
   }
 #endif
