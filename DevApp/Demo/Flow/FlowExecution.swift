@@ -45,19 +45,25 @@ struct FlowExecution: ComposableOperation {
       attempt: step.timeout.map { AnyOperation(attempt.timingOut(after: $0)) }
         ?? AnyOperation(attempt),
       counter: attempts, onBegin: { [session, unit] in session.reporter.began(unit) })
+    // A step that waits for a slot or a lock is stopped when it has it: a run has few tasks.
+    let isRepeated = step.retries > 0
+    let once = AnyOperation(timed)
     // A step does not hold its locks between two attempts.
-    let limited = Self.limited(timed.limited(by: session.slots), step.locks[...], session.locks)
-    var operation = limited
-    if step.retries > 0 {
+    var operation = Self.limited(
+      (isRepeated ? once : session.stoppable(once, of: step)).limited(by: session.slots),
+      step.locks[...], session.locks)
+    if isRepeated {
       let backoff = step.backoff.map { Backoff.exponential(from: $0).jittered(.equal) } ?? .none
-      operation = AnyOperation(
-        limited.retrying(
-          RetryPolicy(
-            attempts: step.retries + 1, backoff: backoff, throwing: .lastAttempt,
-            when: { FlowFailure($0).isWorthRetrying })))
+      operation = session.stoppable(
+        AnyOperation(
+          operation.retrying(
+            RetryPolicy(
+              attempts: step.retries + 1, backoff: backoff, throwing: .lastAttempt,
+              when: { FlowFailure($0).isWorthRetrying }))), of: step)
     }
     guard let command = step.onlyIf else { return operation }
-    let condition = FlowConditionCommand(command: command, unit: unit, session: session)
+    let condition = session.stoppable(
+      AnyOperation(FlowConditionCommand(command: command, unit: unit, session: session)), of: step)
     return AnyOperation(
       operation.requiring(Condition(condition.limited(by: session.slots).named("only-if"))))
   }

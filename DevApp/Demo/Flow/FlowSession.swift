@@ -16,6 +16,7 @@ final class FlowSession: Sendable {
   let keepsGoing: Bool
   let reporter: FlowReporter
   let processes: FlowProcesses
+  let stop = FlowStop()
   /// The slots of commands.
   let slots: Permits
   let locks: [String: Permits]
@@ -25,7 +26,6 @@ final class FlowSession: Sendable {
   let lineSources: Set<String>
   /// Distinguishes the keys of this process from those of earlier ones of the same run.
   let beginning = EventTime.wallClockNow
-  private let stop = Promise<Void>()
   private let ends = Lock<[String: FlowEnd]>([:])
   private let stamps = Lock<[FlowStamp]>([])
 
@@ -64,27 +64,7 @@ final class FlowSession: Sendable {
   // MARK: Failures
 
   /// Whether a step must not begin, because another one has failed.
-  func isStopped(for step: FlowStep) -> Bool { step.after.isEmpty && stop.current != nil }
-
-  /// Runs a body, and cancels it when a step fails, unless the step runs after others in any case.
-  func stoppable<Value: Sendable>(
-    _ step: FlowStep, _ body: @escaping @Sendable () async throws -> Value
-  ) async throws -> Value {
-    if keepsGoing || !step.after.isEmpty { return try await body() }
-    return try await withThrowingTaskGroup(of: Value?.self) { group in
-      group.addTask { try await body() }
-      group.addTask { [stop] in
-        try await stop.wait()
-        return nil
-      }
-      defer { group.cancelAll() }
-      if let value = try await group.next() ?? nil { return value }
-      // Another step has failed. The error of a command that is terminated now means nothing.
-      group.cancelAll()
-      guard let value = try? await group.next() ?? nil else { throw CancellationError() }
-      return value
-    }
-  }
+  func isStopped(for step: FlowStep) -> Bool { step.after.isEmpty && stop.isStopped }
 
   // MARK: Ends
 
@@ -100,6 +80,6 @@ final class FlowSession: Sendable {
   func note(_ end: FlowEnd) {
     ends.withLock { $0[end.unit] = end }
     reporter.ended(end)
-    if end.state == .failed, !end.isChild, !keepsGoing { stop.set(()) }
+    if end.state == .failed, !end.isChild, !keepsGoing { stop.stop() }
   }
 }

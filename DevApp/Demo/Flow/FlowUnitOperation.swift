@@ -32,12 +32,10 @@ struct FlowUnitOperation: ComposableOperation {
     let execution = FlowExecution(unit: unit, needs: needed, session: session)
     let attempts = execution.attempts
     do {
-      let stamp = try await session.stoppable(unit.step) {
-        // The key has no effect within this process. It is different in the next one, which decides
-        // by the stored results whether a step is done.
-        try await execution.journaled(as: "\(unit.name):\(session.beginning)")
-          .perform(in: context)
-      }
+      // The key has no effect within this process. It is different in the next one, which decides
+      // by the stored results whether a step is done.
+      let stamp = try await execution.journaled(as: "\(unit.name):\(session.beginning)")
+        .perform(in: context)
       session.add(stamp)
       session.note(end(.succeeded, duration: attempts.duration, attempts: attempts.count))
       return FlowStepState(stamp)

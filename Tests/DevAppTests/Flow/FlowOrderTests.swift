@@ -83,6 +83,23 @@ import Testing
       ])
   }
 
+  @Test func `L2: the first failure ends the wait for a retry or a lock`() async throws {
+    let flow = try FlowFixture(
+      """
+      "again": {"run": "touch again; exit 1", "retries": 1, "backoff": "10h"},
+      "holds": {"run": "touch holds; exec sleep 3600", "locks": ["gpu"]},
+      "held": {"run": "while ! test -e again -a -e holds; do sleep 0.01; done"},
+      "lock": {"run": "touch lock", "needs": ["held"], "locks": ["gpu"]},
+      "bad": {"run": "exit 1", "needs": ["held"]}
+      """, head: #""width": 4,"#)
+    let printed = try await flow.run()
+    #expect(printed.status == 1, "\(printed.error)")
+    #expect(!flow.exists("lock"))
+    #expect(printed.ends.contains("again: cancelled"))
+    #expect(printed.ends.contains("holds: cancelled"))
+    #expect(printed.ends.contains("bad: failed, exit status 1"))
+  }
+
   @Test func `L2: --keep-going runs every step that can run`() async throws {
     let flow = try FlowFixture(
       """
