@@ -7,7 +7,7 @@ swift_sources := Package.swift Sources Tests DevApp
 
 PREFIX ?= /usr/local
 
-.PHONY: help demo cluster-demo install uninstall test lint docs api sanitize soak mutants bench bench-exact bench-records bench-durable bench-postgres libraries
+.PHONY: help demo cluster-demo install uninstall test lint docs api sanitize soak mutants bench bench-exact bench-records bench-durable bench-postgres bench-flows libraries
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -78,6 +78,10 @@ bench-durable: libraries ## Measure durable flows beside a bare SQLite insert an
 	@DevApp/Benchmarks/Peers/build-dbos .build/durable-peers >&2 \
 	  || echo "DBOS could not be installed; the rest is measured." >&2
 	@$$(swift build -c release --show-bin-path)/Benchmarks durable --peers .build/durable-peers $(ARGS)
+
+bench-flows: libraries ## Run flow files beside make, ninja and GNU parallel (ARGS="--quick --rounds 5")
+	@swift build -c release --product DevApp >&2
+	@DevApp/Benchmarks/flows $$(swift build -c release --show-bin-path)/DevApp $(ARGS)
 
 bench-postgres: libraries ## Measure durable flows on PostgreSQL beside pgbench (ARGS="--quick --rounds 5 --only steps-64")
 	@swift build -c release --product Benchmarks >&2
