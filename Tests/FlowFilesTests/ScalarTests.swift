@@ -1,5 +1,4 @@
 import FlowFiles
-import Foundation
 import Testing
 
 @Suite(.needsYAML)
@@ -68,26 +67,4 @@ struct ScalarTests {
       )
     }
   }
-
-  /// `COMPOSITE_YAML_TEST_SUITE` names a folder of YAML files, such as the branch `data` of
-  /// github.com/yaml/yaml-test-suite. None of them is a flow file.
-  @Test(
-    .enabled(if: suite != nil, "COMPOSITE_YAML_TEST_SUITE does not name a folder"),
-    .timeLimit(.minutes(5)))
-  func `each file of yaml-test-suite has problems with messages`() throws {
-    let folder = URL(fileURLWithPath: try #require(Self.suite))
-    let files = try #require(
-      FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
-    var count = 0
-    for case let file as URL in files {
-      guard let data = try? Data(contentsOf: file) else { continue }
-      count += 1
-      let found = problems(of: [UInt8](data))
-      let isComplete = !found.isEmpty && found.allSatisfy { $0.contains(": ") }
-      #expect(isComplete, "\(file.path)")
-    }
-    #expect(count > 0)
-  }
-
-  private static let suite = ProcessInfo.processInfo.environment["COMPOSITE_YAML_TEST_SUITE"]
 }
