@@ -217,7 +217,8 @@ let headersOfYAML = ["/usr/include", "/usr/local/include", "/opt/homebrew/includ
   "\($0)/yaml.h"
 }
 if headersOfYAML.contains(where: FileManager.default.fileExists) {
-  for target in package.targets where ["FlowFiles", "FlowFilesTests"].contains(target.name) {
+  let users = ["FlowFiles", "FlowFilesTests", "DevAppTests"]
+  for target in package.targets where users.contains(target.name) {
     target.dependencies.append(
       .target(name: "CYAML", condition: .when(platforms: [.linux, .macOS])))
   }
