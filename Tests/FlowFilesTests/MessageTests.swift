@@ -13,7 +13,7 @@ struct MessageTests {
     }
   }
 
-  @Test func `an unknown step has the name of a similar step`() {
+  @Test func `L3: an unknown step has the name of a similar step`() {
     let text = """
       flow: release
       steps:
@@ -50,7 +50,7 @@ struct MessageTests {
         == "release.yaml:9:3: unknown key 'need' in step 'test'; expected 'needs'")
   }
 
-  @Test func `a cycle names each of its steps`() {
+  @Test func `L3: a cycle names each of its steps`() {
     let text = """
       flow: release
 
@@ -78,7 +78,7 @@ struct MessageTests {
     )
   }
 
-  @Test func `a duplicate output names both steps`() {
+  @Test func `L3: a duplicate output names both steps`() {
     let text = """
       flow: release
       steps:
@@ -106,7 +106,7 @@ struct MessageTests {
         == "release.yaml:4:3: did not find expected ',' or '}' (while parsing a flow mapping)")
   }
 
-  @Test func `problems are lines in the order of the file`() {
+  @Test func `L3: all problems are lines in the order of the file`() {
     let text = """
       flow: a b
       steps:

@@ -1,4 +1,6 @@
 import FlowFiles
+import Foundation
+import TestSupport
 import Testing
 
 @Suite(.needsYAML)
@@ -40,7 +42,7 @@ struct SettingTests {
     #expect(throws: FlowFileError.self) { try file.setting(["a": "b"]) }
   }
 
-  @Test func `a value without a default must be set`() throws {
+  @Test func `L3: a value without a default must be set`() throws {
     let file = try FlowFile(
       yaml: """
         flow: f
@@ -61,7 +63,37 @@ struct SettingTests {
     #expect(set.texts == ["a": "x", "b": "", "c": "~", "d": ""])
   }
 
-  @Test func `outputs are compared again with the set values`() throws {
+  @Test func `L3: missing values are reported with the other problems of the file`() throws {
+    let folder = try TemporaryFolder()
+    let path = folder["flow.yaml"].path
+    try Data(
+      """
+      flow: f
+      values: {a: , b: , c: x}
+      steps: {s: {run: ["${a}${b}"], needs: t, outputs: ["${c}"]}, u: {run: [x], outputs: [y]}}
+      """.utf8
+    ).write(to: folder["flow.yaml"])
+    do throws(FlowFileError) {
+      _ = try FlowFile.read(contentsOf: path, setting: ["b": "", "c": "y"])
+      Issue.record("expected an error")
+    } catch {
+      #expect(
+        error.problems.map(\.outline) == [
+          "2:10: missing value 'a'; set it with --set a=text, or give it a default",
+          "3:39: unknown step 't' in needs of 's'",
+          "3:86: duplicate output y of steps 's' and 'u'",
+        ])
+    }
+    // Without a run, a value may be missing.
+    do throws(FlowFileError) {
+      _ = try FlowFile.read(contentsOf: path)
+      Issue.record("expected an error")
+    } catch {
+      #expect(error.problems.map(\.outline) == ["3:39: unknown step 't' in needs of 's'"])
+    }
+  }
+
+  @Test func `L3: outputs are compared again with the set values`() throws {
     #expect(
       try message(["version": "taken"])
         == "flow.yaml:5:27: duplicate output taken.o of steps 'a' and 'b'")

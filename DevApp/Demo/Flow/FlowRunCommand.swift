@@ -13,7 +13,7 @@ struct FlowRunCommand {
 
   /// - Returns: The exit status.
   func run() async throws -> Int32 {
-    let file = try FlowFile.read(contentsOf: arguments.file).setting(arguments.values)
+    let file = try FlowFile.read(contentsOf: arguments.file, setting: arguments.values)
     let selection = try self.selection(file)
     let folder = FlowFolder(
       ofFile: arguments.file, flow: file.name, journal: arguments.journal)

@@ -65,12 +65,7 @@ extension FlowFile {
         FlowValue(
           name: value.name, text: texts[value.name] ?? value.text, location: value.location)
       })
-    for value in file.values where value.text == nil {
-      problems.report(
-        value.location,
-        "missing value \(value.name.quoted); set it with --set \(value.name)=text, "
-          + "or give it a default")
-    }
+    file.values.reportMissing(&problems)
     file.steps.checkOutputs(file.texts, &problems)
     if let error = problems.error(path: path) { throw error }
     return file
@@ -78,6 +73,18 @@ extension FlowFile {
 }
 
 extension [FlowValue] {
+  /// Reports the values without a text.
+  ///
+  /// - Parameter names: The names of values that a run sets.
+  func reportMissing(except names: Set<String> = [], _ problems: inout FlowProblems) {
+    for value in self where value.text == nil && !names.contains(value.name) {
+      problems.report(
+        value.location,
+        "missing value \(value.name.quoted); set it with --set \(value.name)=text, "
+          + "or give it a default")
+    }
+  }
+
   var texts: [String: String] {
     Dictionary(
       compactMap { value in value.text.map { (value.name, $0) } }, uniquingKeysWith: { $1 })

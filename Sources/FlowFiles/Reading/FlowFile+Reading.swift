@@ -8,15 +8,28 @@ extension FlowFile {
     try FlowFile(parsing: bytes(of: path), path: path)
   }
 
+  /// Reads and checks the file at a path for a run, with other texts for some values.
+  ///
+  /// - Throws: All problems of the file, including values that have no text. Without such problems,
+  ///   those of the texts.
+  package static func read(
+    contentsOf path: String, setting texts: [String: String]
+  ) throws(FlowFileError) -> FlowFile {
+    try FlowFile(parsing: bytes(of: path), path: path, setting: texts).setting(texts)
+  }
+
   /// Checks a file.
   ///
   /// - Parameters:
   ///   - bytes: The contents.
   ///   - path: The path for messages. Its extension determines the format.
   ///   - format: The format, instead of the format of the path.
+  ///   - texts: The texts that a run sets, so that values without a text are a problem; nil for a file
+  ///     that is not run.
   /// - Throws: All problems of the file.
   package init(
-    parsing bytes: [UInt8], path: String, format: FlowFileFormat? = nil
+    parsing bytes: [UInt8], path: String, format: FlowFileFormat? = nil,
+    setting texts: [String: String]? = nil
   ) throws(FlowFileError) {
     let tree: FlowNodeTree
     do throws(FlowSyntaxError) {
@@ -24,7 +37,7 @@ extension FlowFile {
     } catch {
       throw FlowFileError(path: path, problems: [error.problem])
     }
-    self = try FlowFileReader.file(tree, path: path)
+    self = try FlowFileReader.file(tree, path: path, setting: texts)
   }
 
   private static func bytes(of path: String) throws(FlowFileError) -> [UInt8] {

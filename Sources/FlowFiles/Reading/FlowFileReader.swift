@@ -10,16 +10,21 @@ struct FlowFileReader {
   private(set) var values: [FlowValue] = []
   private(set) var valueNames: Set<String> = []
 
-  static func file(_ tree: FlowNodeTree, path: String) throws(FlowFileError) -> FlowFile {
+  /// - Parameter texts: The texts that a run sets; nil for a file that is not run.
+  static func file(
+    _ tree: FlowNodeTree, path: String, setting texts: [String: String]?
+  ) throws(FlowFileError) -> FlowFile {
     var reader = FlowFileReader()
     reader.hasIncompleteTree = !tree.problems.isEmpty
     for problem in tree.problems { reader.problems.report(problem.location, problem.message) }
-    let file = reader.file(tree.root, path: path)
+    let file = reader.file(tree.root, path: path, setting: texts)
     if let error = reader.problems.error(path: path) { throw error }
     return file
   }
 
-  private mutating func file(_ root: FlowNode, path: String) -> FlowFile {
+  private mutating func file(
+    _ root: FlowNode, path: String, setting texts: [String: String]?
+  ) -> FlowFile {
     let fields = fields(of: root, in: .file, location: root.location)
     let name = fields.field(.flow).flatMap { flowName($0) } ?? ""
     let width = fields.field(.width).flatMap { number($0, FlowRanges.width) }
@@ -30,7 +35,8 @@ struct FlowFileReader {
     var locks = fields.field(.locks).map { permits($0) } ?? [:]
     let steps = fields.field(.steps).map { self.steps($0, environment, defaults) } ?? []
     let order = checkReferences(steps)
-    steps.checkOutputs(values.texts, &problems)
+    if let texts { values.reportMissing(except: Set(texts.keys), &problems) }
+    steps.checkOutputs(values.texts.merging(texts ?? [:]) { $1 }, &problems)
     checkLocks(steps, &locks)
     return FlowFile(
       name: name, path: path, width: width, values: values, environment: environment,
