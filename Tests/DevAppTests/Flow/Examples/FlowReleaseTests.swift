@@ -69,7 +69,6 @@ import Testing
       Set(try flow.takeCalls()) == [
         "swift test", "swift format lint --recursive Sources", Self.upload,
       ])
-    // A larger source is also a newer one in a file system with coarse times.
     try flow.folder.write("Sources/main.swift 22", to: "Sources/main.swift")
     let plan = try await flow.run("--set", "version=1.4.0", "--dry-run")
     #expect(plan.text.hasPrefix("build: Sources/main.swift is newer\n"), "\(plan.text)")
