@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct FlowChildrenTests {
-  @Test func `each runs a child for each value of a list, a glob and the lines of a step`()
+  @Test func `L10: each runs a child for each value of a list, a glob and the lines of a step`()
     async throws
   {
     let flow = try FlowFixture(
@@ -64,7 +64,7 @@ import Testing
       printed.ends == ["a: failed, it wrote 100,001 lines; lines-of reads at most 100,000"])
   }
 
-  @Test func `a child of same-as begins when the child of the other step has succeeded`()
+  @Test func `L10: a child of same-as begins when the child of the other step has succeeded`()
     async throws
   {
     // The first child of the first step waits for the second step's child of the other value.
@@ -81,7 +81,7 @@ import Testing
     #expect(flow.exists("3x") && flow.exists("3y"))
   }
 
-  @Test func `a failed child skips only its own child of same-as`() async throws {
+  @Test func `L10: a failed child skips only its own child of same-as`() async throws {
     let flow = try FlowFixture(
       """
       "first": {"each": ["x", "y"], "run": "test $each = y"},

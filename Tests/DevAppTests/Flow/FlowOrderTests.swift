@@ -43,6 +43,20 @@ import Testing
     #expect(printed.status == 0, "\(printed.error)")
   }
 
+  @Test(arguments: [("", 1), (#", "locks": ["gpu"]"#, 2)])
+  func `L1: a step holds neither a slot nor locks between two attempts`(
+    locks: String, width: Int
+  ) async throws {
+    // Each of them succeeds when the other one has begun.
+    let flow = try FlowFixture(
+      """
+      "a": {"run": "touch a; test -e b", "retries": 9, "backoff": "1ms"\(locks)},
+      "b": {"run": "touch b; test -e a", "retries": 9, "backoff": "1ms"\(locks)}
+      """, head: #""width": \#(width),"#)
+    let printed = try await flow.run("--keep-going")
+    #expect(printed.status == 0, "\(printed.error)")
+  }
+
   @Test func `L1: a step that failed or was skipped skips the steps that need it`() async throws {
     let flow = try FlowFixture(
       """

@@ -15,6 +15,10 @@ import Testing
     #expect(printed.status == 0, "\(printed.error)")
     #expect(flow.lines("log") == ["b", "c"])
     #expect(try await flow.flow("status", "f.json").text.hasPrefix("run 2 of 'f' with --from b,"))
+    // Also those that need it indirectly.
+    try flow.folder.write("", to: "log")
+    #expect(try await flow.run("--from", "a").status == 0)
+    #expect(flow.lines("log") == ["a", "b", "c"])
   }
 
   @Test func `L12: --only runs one step`() async throws {
@@ -61,5 +65,21 @@ import Testing
     let resumed = try await flow.run()
     #expect(resumed.error.contains("resuming run 1 of 'f', failed at "), "\(resumed.error)")
     #expect(flow.lines("log") == ["a", "b", "b", "c"])
+  }
+
+  @Test func `L12: a run of some steps does not replace a run that was killed`() async throws {
+    let flow = try FlowFixture(
+      """
+      "a": {"run": "echo a >> log"},
+      "b": {"run": "echo b >> log; if mkdir once; then kill -9 $PPID; sleep 60; fi", "needs": ["a"]},
+      "c": {"run": "echo c >> log"}
+      """, head: #""width": 1,"#)
+    _ = try await flow.run()
+    try flow.folder.write("", to: "log")
+    #expect(try await flow.run("--only", "c").status == 0)
+    let resumed = try await flow.run()
+    #expect(resumed.status == 0, "\(resumed.error)")
+    #expect(resumed.error.contains("resuming run 1 of 'f', interrupted at "), "\(resumed.error)")
+    #expect(!flow.lines("log").contains("a") && flow.lines("log").contains("b"))
   }
 }

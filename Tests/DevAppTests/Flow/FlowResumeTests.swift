@@ -151,41 +151,4 @@ import Testing
     #expect(resumed.status == 0, "\(resumed.error)")
     #expect(flow.lines("log").count == 13)
   }
-
-  #if os(Linux)
-    @Test(arguments: [false, true])
-    func `L8: a command that outlived its flow is terminated before it runs again`(
-      ignoresSignal: Bool
-    ) async throws {
-      let flow = try FlowFixture(
-        """
-        "a": {"run": [["sh", "command"]]}
-        """)
-      // It has a child, which must end too.
-      try flow.folder.write(
-        """
-        if test -e pids; then
-          for p in $(cat pids); do
-            case $(cut -d' ' -f3 /proc/$p/stat 2>>e || echo Z) in Z) ;; *) exit 9 ;; esac
-          done
-          exit 0
-        fi
-        \(ignoresSignal ? "trap '' TERM" : "")
-        sleep 3600 &
-        echo $$ $! > new; mv new pids
-        wait
-        while :; do sleep 1; done
-        """, to: "command")
-      let pids = flow.folder.path + "/pids"
-      _ = try await flow.program(["run", "f.json"]).run { process in
-        await eventually { FileManager.default.fileExists(atPath: pids) }
-        kill(process, SIGKILL)
-      }
-      let resumed = try await flow.run()
-      #expect(resumed.status == 0, "\(resumed.error)")
-      #expect(
-        resumed.error.contains("DevApp flow: terminating 1 command of an earlier run\n"),
-        "\(resumed.error)")
-    }
-  #endif
 }
