@@ -9,15 +9,15 @@
       ProcessInfo.processInfo.environment["COMPOSITE_TEST_DEPTH"] == "full"
 
     /// A step that makes its output by a rename, a new file each time, so that repetitions count. It
-    /// fails if its command of an earlier process is still running. At full depth, it takes up to 90 ms,
-    /// so that more commands are running when the next process begins.
+    /// fails if its command of an earlier process is still running. At full depth, it takes up to
+    /// 300 ms, so that most of them are running when the next process begins.
     private static let command = """
       set -- $1 pid/$1 made/$1.$$
       if test -e $2; then
         case $(cut -d' ' -f3 /proc/$(cat $2)/stat 2>/dev/null || echo Z) in Z) ;; *) exit 9 ;; esac
       fi
       echo $$ > $2.$$; mv $2.$$ $2
-      sleep 0.\(isFull ? "0" : "00")$(($$ % 10))
+      sleep 0.\(isFull ? "$(($$ % 4))" : "00$(($$ % 10))")
       echo done > tmp.$$; mv tmp.$$ $3
       """
 
