@@ -48,10 +48,10 @@ struct FlowExecution: ComposableOperation {
     // A step that waits for a slot or a lock is stopped when it has it: a run has few tasks.
     let isRepeated = step.retries > 0
     let once = AnyOperation(timed)
+    let inSlot = AnyOperation(
+      (isRepeated ? once : session.stoppable(once, of: step)).limited(by: session.slots))
     // A step does not hold its locks between two attempts.
-    var operation = Self.limited(
-      (isRepeated ? once : session.stoppable(once, of: step)).limited(by: session.slots),
-      step.locks[...], session.locks)
+    var operation = Self.limited(inSlot, step.locks[...], session.locks)
     if isRepeated {
       let backoff = step.backoff.map { Backoff.exponential(from: $0).jittered(.equal) } ?? .none
       operation = session.stoppable(
@@ -68,7 +68,8 @@ struct FlowExecution: ComposableOperation {
       operation.requiring(Condition(condition.limited(by: session.slots).named("only-if"))))
   }
 
-  /// Adds the locks one by one. The engine takes the permits of adjacent modifiers together.
+  /// Adds the locks, which the engine takes together. A step takes its slot after them: one that waits
+  /// for a lock does not delay the others.
   private static func limited(
     _ operation: some ComposableOperation<[String]?>, _ locks: ArraySlice<FlowLock>,
     _ permits: [String: Permits]

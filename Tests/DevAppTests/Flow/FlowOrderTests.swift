@@ -57,6 +57,21 @@ import Testing
     #expect(printed.status == 0, "\(printed.error)")
   }
 
+  @Test func `L1: a step that waits for a lock does not delay steps that do not need it`()
+    async throws
+  {
+    let flow = try FlowFixture(
+      """
+      "holds": {"run": "touch holds; while ! test -e last; do sleep 0.01; done", "locks": ["gpu"]},
+      "held": {"run": "while ! test -e holds; do sleep 0.01; done"},
+      "waits": {"run": "true", "needs": ["held"], "locks": ["gpu"]},
+      "next": {"run": "true", "needs": ["held"]}, "last": {"run": "touch last", "needs": ["next"]}
+      """, head: #""width": 3,"#)
+    let printed = try await flow.run()
+    #expect(printed.status == 0, "\(printed.error)")
+    #expect(printed.ends.count == 5)
+  }
+
   @Test func `L1: a step that failed or was skipped skips the steps that need it`() async throws {
     let flow = try FlowFixture(
       """
