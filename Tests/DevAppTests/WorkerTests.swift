@@ -8,7 +8,8 @@ import Testing
     (["worker"], "no ADDRESS; expected the SQLite file of a journal, or postgresql://"),
     (["worker", ""], "invalid ADDRESS ; expected the SQLite file"),
     (
-      ["worker", "x", "--fast"], "unexpected argument --fast; expected --queue, --width or --lease"
+      ["worker", "x", "--fast"],
+      "unexpected argument --fast; expected --commands, --queue, --width or --lease"
     ),
     (["worker", "x", "--width"], "--width without a number; expected a number from 1 to 10000"),
     (["worker", "x", "--width", "0"], "invalid --width 0; expected a number from 1"),

@@ -52,7 +52,9 @@ enum CompletionTable {
           CompletionOption("--fresh", "starts a new run"),
           CompletionOption("--from", "runs a step and all steps that need it", .step),
           CompletionOption("--only", "runs one step", .step),
-          CompletionOption("--dry-run", "prints what would run, and why"), json,
+          CompletionOption("--dry-run", "prints what would run, and why"),
+          CompletionOption("--on", "the database whose workers run the commands", .text), queue,
+          json,
         ] + observation + [help]),
       CompletionNode("show", "prints a diagram", positions: [.file], options: [help]),
       CompletionNode("status", "shows the last run", positions: [.file], options: [help]),
@@ -89,7 +91,10 @@ enum CompletionTable {
 
   private static let worker = CompletionNode(
     "worker", "runs durable runs of a database or file", positions: [.file],
-    options: [queue, CompletionOption("--width", "the maximum number of runs", .text), lease, help])
+    options: [
+      CompletionOption("--commands", "also runs commands of flow files"), queue,
+      CompletionOption("--width", "the maximum number of runs", .text), lease, help,
+    ])
 
   // MARK: Journals
 

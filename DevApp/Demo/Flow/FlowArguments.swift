@@ -1,3 +1,5 @@
+import DurableOperations
+
 /// The arguments of `DevApp flow`.
 struct FlowArguments {
   enum Action: String, CaseIterable {
@@ -15,6 +17,9 @@ struct FlowArguments {
   private(set) var from: String?
   private(set) var only: String?
   private(set) var isDryRun = false
+  /// The address of the database whose workers run the commands; nil to run them in this process.
+  private(set) var address: String?
+  private(set) var queue: String?
   private(set) var isJSON = false
   /// The path of the flow file; empty for `schema`.
   private(set) var file = ""
@@ -44,11 +49,13 @@ struct FlowArguments {
     try takePositions(positions)
   }
 
+  private static let expectedAddress = "postgresql://USER@HOST/DATABASE"
+
   private var optionNames: String {
     switch action {
     case .run:
-      "--set, --journal, --keep-going, --fresh, --from, --only, --dry-run, --timeline, --trace or "
-        + "--json"
+      "--set, --journal, --keep-going, --fresh, --from, --only, --dry-run, --on, --queue, "
+        + "--timeline, --trace or --json"
     case .status, .log: "--journal"
     case .show, .schema: "no options"
     }
@@ -72,6 +79,14 @@ struct FlowArguments {
     case ("--from", .run): from = try text("--from", "the name of a step", &rest)
     case ("--only", .run): only = try text("--only", "the name of a step", &rest)
     case ("--dry-run", .run): isDryRun = true
+    case ("--on", .run):
+      let text = try text("--on", Self.expectedAddress, &rest)
+      guard RunStore.isPostgresAddress(text) else {
+        // It may be an address with a password.
+        throw UsageError("flow run: invalid --on; expected \(Self.expectedAddress)")
+      }
+      address = text
+    case ("--queue", .run): queue = try text("--queue", "the name of a queue", &rest)
     case ("--json", .run): isJSON = true
     case (_, .run): return try options.take(argument, from: &rest, for: "flow run")
     default: return false
@@ -107,6 +122,9 @@ struct FlowArguments {
     if positions.count > 1 { step = positions[1] }
     if from != nil, only != nil {
       throw UsageError("flow run: --from and --only; expected one of them")
+    }
+    if queue != nil, address == nil {
+      throw UsageError("flow run: --queue without --on; expected --on ADDRESS")
     }
   }
 }

@@ -4,7 +4,7 @@ import FlowFiles
 struct FlowCommandLine {
   static let usage = """
     usage: DevApp flow run FILE [--set NAME=TEXT]… [--journal PATH] [--keep-going] [--fresh] [--from STEP] [--only STEP]
-                                [--dry-run] [--json] [--trace FILE] [--timeline FILE]
+                                [--dry-run] [--on ADDRESS] [--queue QUEUE] [--json] [--trace FILE] [--timeline FILE]
            DevApp flow show FILE
            DevApp flow status FILE [--journal PATH]
            DevApp flow log FILE STEP [--journal PATH]
@@ -29,6 +29,10 @@ struct FlowCommandLine {
       --from STEP       runs the step and all steps that need it
       --only STEP       runs that step alone
       --dry-run         prints which steps would run and why, and runs nothing
+      --on ADDRESS      runs the commands on the workers of a PostgreSQL database, such as postgresql://flows@db/app,
+                        which `DevApp worker ADDRESS --commands` starts, and which need the same folders. A command
+                        goes on if this process is killed, and the same command line takes its result
+      --queue QUEUE     the queue of the workers in the database (default: default)
       --json            prints a line with a JSON object for each event
     \(FlowOptions.usage)
 

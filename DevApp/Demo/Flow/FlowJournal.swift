@@ -24,7 +24,7 @@ struct FlowJournal: Sendable {
     // The engine creates the file.
     _ = try await store.runs(limit: 1)
     try await worker.run { connection in
-      for table in Self.tables { try connection.execute(table) }
+      for table in Self.tables + Self.commandTables { try connection.execute(table) }
     }
   }
 

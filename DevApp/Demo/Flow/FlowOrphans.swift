@@ -2,7 +2,7 @@ import SQLiteSupport
 import SystemSupport
 
 /// The leader of a group of processes that ran a command, as the journal identifies it.
-struct FlowCommandProcess: Hashable, Sendable {
+struct FlowCommandProcess: Codable, Hashable, Sendable {
   let unit: String
   let process: Int32
   /// See ``ListedProcess/began``.

@@ -6,7 +6,7 @@ import SystemSupport
 
 /// `DevApp flow run FILE`
 struct FlowRunCommand {
-  private let arguments: FlowArguments
+  let arguments: FlowArguments
   private let standardError = StandardError()
 
   init(_ arguments: FlowArguments) { self.arguments = arguments }
@@ -69,6 +69,7 @@ struct FlowRunCommand {
     }
     let processes = FlowProcesses(mark: "\(file.name)@\(folder.journal)", journal: journal)
     if start.mayHaveOrphans { try await terminateOrphans(processes, journal) }
+    let runner = try await runner(processes, journal, checker, plan)
     try await start.begin(in: journal)
     let style: FlowReporter.Style =
       arguments.isJSON ? .json : standardError.isTerminal ? .silent : .lines
@@ -76,7 +77,7 @@ struct FlowRunCommand {
       flow: file.name, run: start.run.number, runBegan: start.run.began, style: style)
     let session = FlowSession(
       checker, plan, journal: journal, keepsGoing: arguments.keepsGoing, reporter: reporter,
-      processes: processes)
+      runner: runner)
     // An output without a reader does not end the flow.
     SystemSignal.ignore(SystemSignal.brokenPipe)
     reporter.runBegan(isResumed: start.isResumed, stepCount: file.steps.count)
@@ -84,6 +85,7 @@ struct FlowRunCommand {
       try await perform(start, journal, observation, processes)
     }
     let result = FlowResult(session, performed)
+    try await runner.end()
     try await journal.store(session.newStamps)
     try await journal.store(result.ends, ofRun: start.run.number)
     try await journal.removeCommandProcesses()
@@ -125,7 +127,7 @@ struct FlowRunCommand {
     try await journal.removeCommandProcesses()
   }
 
-  private func report(_ text: String) { standardError.writeLine("DevApp flow: \(text)") }
+  @Sendable func report(_ text: String) { standardError.writeLine("DevApp flow: \(text)") }
 
   // MARK: Dry run
 

@@ -57,7 +57,7 @@ extension FlowFile {
   }
 
   /// The names of the steps that must have ended before a step begins.
-  private func beginningDependencies(of step: FlowStep) -> (needs: [String], after: [String]) {
+  func beginningDependencies(of step: FlowStep) -> (needs: [String], after: [String]) {
     var needs: [String] = []
     var after: [String] = []
     var next: FlowStep? = step

@@ -15,7 +15,7 @@ final class FlowSession: Sendable {
   let plan: FlowPlan
   let keepsGoing: Bool
   let reporter: FlowReporter
-  let processes: FlowProcesses
+  let runner: any FlowRunner
   let stop = FlowStop()
   /// The slots of commands.
   let slots: Permits
@@ -31,7 +31,7 @@ final class FlowSession: Sendable {
 
   init(
     _ checker: FlowChecker, _ plan: FlowPlan, journal: FlowJournal, keepsGoing: Bool,
-    reporter: FlowReporter, processes: FlowProcesses
+    reporter: FlowReporter, runner: any FlowRunner
   ) {
     file = checker.file
     folder = checker.folder
@@ -40,7 +40,7 @@ final class FlowSession: Sendable {
     self.journal = journal
     self.keepsGoing = keepsGoing
     self.reporter = reporter
-    self.processes = processes
+    self.runner = runner
     slots = Permits(file.width ?? Processors.count, name: "a slot")
     locks = Dictionary(
       uniqueKeysWithValues: file.locks.map { ($0, Permits($1, name: $0)) })

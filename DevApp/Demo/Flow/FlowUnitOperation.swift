@@ -31,6 +31,7 @@ struct FlowUnitOperation: ComposableOperation {
     }
     let execution = FlowExecution(unit: unit, needs: needed, session: session)
     let attempts = execution.attempts
+    defer { session.runner.ended(unit) }
     do {
       // The key has no effect within this process. It is different in the next one, which decides
       // by the stored results whether a step is done.

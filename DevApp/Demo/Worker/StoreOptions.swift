@@ -53,6 +53,12 @@ enum StoreOptions {
 }
 
 extension RunStore {
+  /// Whether a text is the address of a PostgreSQL database.
+  static func isPostgresAddress(_ place: String) -> Bool {
+    guard isAddress(place) else { return false }
+    return ["postgresql", "postgres"].contains(place.prefix { $0 != ":" }.lowercased())
+  }
+
   /// The store for messages: the path, or the address without its password.
   func place(_ argument: String) -> String {
     Self.isAddress(argument) ? backend.location : RawPath(argument).description

@@ -4,6 +4,8 @@ struct WorkerArguments {
   private(set) var queue: String?
   private(set) var width = 16
   private(set) var lease: Duration?
+  /// Whether it runs the commands of flow files.
+  private(set) var runsCommands = false
 
   init(_ arguments: ArraySlice<RawPath>) throws(UsageError) {
     var rest = arguments
@@ -13,6 +15,7 @@ struct WorkerArguments {
     place = try StoreOptions.place(first, "ADDRESS", for: "worker")
     while let argument = rest.popFirst() {
       switch argument.utf8 {
+      case "--commands": runsCommands = true
       case "--queue": queue = try StoreOptions.queue(from: &rest, at: place, for: "worker")
       case "--width":
         width = try StoreOptions.number("--width", 1...10_000, from: &rest, for: "worker")
@@ -21,7 +24,8 @@ struct WorkerArguments {
         lease = .seconds(seconds)
       default:
         throw UsageError(
-          "worker: unexpected argument \(argument); expected --queue, --width or --lease")
+          "worker: unexpected argument \(argument); expected --commands, --queue, --width or --lease"
+        )
       }
     }
   }

@@ -3,21 +3,24 @@ import DurableOperations
 import Foundation
 import SystemSupport
 
-/// `DevApp worker ADDRESS [--queue Q] [--width N]`
+/// `DevApp worker ADDRESS [--commands] [--queue Q] [--width N]`
 struct WorkerCommand {
   static let usage = """
-    usage: DevApp worker ADDRESS [--queue QUEUE] [--width N] [--lease SECONDS]
+    usage: DevApp worker ADDRESS [--commands] [--queue QUEUE] [--width N] [--lease SECONDS]
 
     Runs the durable runs of a store until Ctrl-C. ADDRESS is the address of a PostgreSQL database, such as
     postgresql://flows@db/app, for workers on any number of machines, or an SQLite file, for workers on one machine.
     `DevApp journal ADDRESS init` shows how to prepare a database, and `DevApp journal ADDRESS list` the runs.
 
+      --commands        also runs the commands of `DevApp flow run FILE --on ADDRESS`, as this user. Every user who can
+                        write to the database can then run commands on this machine
       --queue QUEUE     the queue in the database (default: default)
       --width N         runs at most N runs at once (default: 16)
       --lease SECONDS   for demonstrations: how long a run of a killed worker is not taken over (default: 30)
 
     Prints a line when it begins, and one for each run that ends or gets stuck. It knows the flows of the demo
-    `DevApp cluster-demo`.
+    `DevApp cluster-demo`, and with --commands those of `DevApp flow run`. A worker without --commands that claims a
+    command gives it back, so workers of both kinds should not share a queue.
 
     Ctrl-C, SIGTERM and SIGHUP release the runs, so that another worker continues them at once; a second signal ends the
     worker without that.
@@ -58,10 +61,13 @@ struct WorkerCommand {
     SystemSignal.ignore(SystemSignal.brokenPipe)
     try writeBeginning(store)
     let worker = DurableWorker(
-      in: store, running: KnownFlows.all, width: .limited(to: arguments.width))
-    let flow = try await PerformedFlow(
-      of: worker.observed(by: RunReporter()), seenBy: FlowObservation(FlowOptions()),
-      waitsForEnd: true)
+      in: store, running: arguments.runsCommands ? KnownFlows.withCommands : KnownFlows.all,
+      width: .limited(to: arguments.width))
+    let flow = try await RunFlowCommand.$store.withValue(store) {
+      try await PerformedFlow(
+        of: worker.observed(by: RunReporter()), seenBy: FlowObservation(FlowOptions()),
+        waitsForEnd: true)
+    }
     switch flow.outcome {
     case .result: return ExitCode.success
     case .error(let error): throw error
@@ -76,6 +82,7 @@ struct WorkerCommand {
     let name = store.backend.worker ?? "\(info.hostName)/\(info.processIdentifier)"
     let line =
       "\(name) runs up to \(arguments.width.counted("run")) of \(store.place(arguments.place))"
+      + (arguments.runsCommands ? ", with the commands of flows" : "")
     try StandardOutput().write(Array("\(line.onOneLine)\n".utf8))
   }
 

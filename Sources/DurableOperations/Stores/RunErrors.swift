@@ -277,7 +277,7 @@ public struct RunStoreError: Error, Hashable, Sendable, CustomStringConvertible 
   }
 
   /// Whether the same request may succeed later without a change of the program.
-  var isTemporary: Bool {
+  package var isTemporary: Bool {
     switch reason {
     case .diskFull, .inputOutput, .busy, .unreachable: true
     case .invalidName, .noSuchRun, .wrongState, .noSuchStep, .damagedFile, .foreignFile,
