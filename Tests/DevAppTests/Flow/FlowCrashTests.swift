@@ -146,12 +146,6 @@
     }
   }
 
-  /// Whether a child of this process has ended.
-  private func hasEnded(_ process: Int32) -> Bool {
-    let status = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
-    return status.map { $0.contains(") Z ") } ?? true
-  }
-
   /// The outputs in a folder, each with the number of the process that made it.
   private struct MadeOutputs: Sendable {
     let path: String

@@ -113,6 +113,12 @@ func eventually(_ condition: @escaping @Sendable () -> Bool) async {
   }
 }
 
+/// Whether a process has ended, whether or not its parent has noticed.
+func hasEnded(_ process: Int32) -> Bool {
+  let status = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
+  return status.map { $0.contains(") Z ") } ?? true
+}
+
 /// A temporary folder that is removed with this object.
 final class TemporaryFolder {
   let url: URL

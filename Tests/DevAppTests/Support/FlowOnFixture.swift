@@ -1,0 +1,99 @@
+import Foundation
+import TestSupport
+
+/// A PostgreSQL server that the tests of `flow run --on` share. It ends after this process.
+enum FlowServer {
+  struct Failure: Error {
+    let description: String
+  }
+
+  /// The address of its database, and the path of psql.
+  static let shared = Task { () -> (address: String, psql: String) in
+    let place = FileManager.default.temporaryDirectory.path + "/flow-server-\(UUID().uuidString)"
+    var server = WithServer.shell(
+      """
+      echo "$2 $(command -v psql)" > "$3.new"; mv "$3.new" "$3"
+      tail --pid="$4" -s 0.2 -f /dev/null
+      """)
+    server.arguments += [place, "\(ProcessInfo.processInfo.processIdentifier)"]
+    let program = TestProgram(server.executable.path, server.arguments)
+    let running = try program.start(output: nil, error: .standardError)
+    await eventually {
+      FileManager.default.fileExists(atPath: place) || hasEnded(running.processIdentifier)
+    }
+    defer { try? FileManager.default.removeItem(atPath: place) }
+    let words = (try? String(contentsOfFile: place, encoding: .utf8))?.split(separator: " ") ?? []
+    guard words.count == 2, let psql = words[1].split(separator: "\n").first else {
+      throw Failure(description: "the server does not start")
+    }
+    return (String(words[0]), String(psql))
+  }
+}
+
+/// A flow file with a queue of its own, and workers of that queue, which end with this object.
+final class FlowOnFixture {
+  let flow: FlowFixture
+  let address: String
+  let queue: String
+  private var workers: [FlowWorker] = []
+
+  init(_ steps: String, head: String = "") async throws {
+    flow = try FlowFixture(steps, head: head)
+    let server = try await FlowServer.shared.value
+    address = server.address
+    queue = "q" + UUID().uuidString.prefix(8).lowercased()
+    let created = try await Program(
+      executable: URL(fileURLWithPath: server.psql),
+      arguments: ["-q", address, "-c", "select absurd.create_queue('\(queue)')"]
+    ).run()
+    if created.status != 0 { throw FlowServer.Failure(description: created.error) }
+  }
+
+  deinit { for worker in workers { worker.kill() } }
+
+  /// Starts a worker that runs commands.
+  @discardableResult
+  func startWorker(_ arguments: String..., runsCommands: Bool = true) throws -> FlowWorker {
+    let worker = try FlowWorker(
+      ["worker", address, "--queue", queue] + (runsCommands ? ["--commands"] : []) + arguments)
+    workers.append(worker)
+    return worker
+  }
+
+  /// `DevApp flow run f.json` on the workers.
+  func program(_ arguments: String...) -> Program {
+    flow.program(["run", "f.json", "--on", address, "--queue", queue] + arguments)
+  }
+
+  /// Starts `DevApp flow run`, and kills it with SIGKILL when a file exists.
+  func killWhenExists(_ name: String) async throws {
+    let path = flow.folder.path + "/" + name
+    let printed = try await program().run { process in
+      await eventually { FileManager.default.fileExists(atPath: path) || hasEnded(process) }
+      kill(process, SIGKILL)
+    }
+    if printed.status != SIGKILL { throw FlowServer.Failure(description: printed.error) }
+  }
+}
+
+/// A running `DevApp worker`.
+final class FlowWorker: Sendable {
+  let process: Int32
+  private let end: Task<Int32, Never>
+
+  init(_ arguments: [String]) throws {
+    var program = Program.devApp()
+    program.arguments = arguments
+    let running = try TestProgram(program.executable.path, arguments).start()
+    process = running.processIdentifier
+    end = Task { await running.end() }
+  }
+
+  func kill() { Foundation.kill(process, SIGKILL) }
+
+  /// Kills the worker, and waits until it has ended.
+  func killAndWait() async {
+    kill()
+    _ = await end.value
+  }
+}
