@@ -6,7 +6,7 @@
   struct FlowOnResumeTests {
     /// A command that says that it has begun, and waits for a file.
     private static let waiting = """
-      echo $$ >> begun.new; cp begun.new begun; until test -e go; do sleep 0.02; done; echo $1
+      echo $$ >> begun.new; cp begun.new begun; until test -e go; do sleep 0.02; done; echo done
       """
 
     @Test(arguments: [true, false])
@@ -15,7 +15,7 @@
     ) async throws {
       let on = try await FlowOnFixture(
         #"""
-        "a": {"run": [["sh", "-c", "echo first >> runs"], ["sh", "command"]]},
+        "a": {"run": [["sh", "-c", "echo first >> runs; echo first"], ["sh", "command"]]},
         "b": {"run": "echo b >> runs", "needs": ["a"]}
         """#)
       try on.flow.folder.write(Self.waiting, to: "command")
@@ -37,6 +37,7 @@
       #expect(resumed.status == 0, "\(resumed.error)")
       #expect(on.flow.lines("begun").count == 1)
       #expect(on.flow.lines("runs") == ["first", "b"])
+      #expect(on.flow.lines(on.flow.log("a")) == ["first", "done"])
       // Its journal does not list it any more.
       let next = try await on.program().run()
       #expect(next.status == 0, "\(next.error)")

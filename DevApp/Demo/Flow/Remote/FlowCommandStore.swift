@@ -89,29 +89,35 @@ struct FlowCommandStore: Sendable {
 
   /// Ends a command, and waits until it has ended.
   ///
-  /// - Returns: Its result; nil if it had not begun, or has not ended within a minute.
-  func stop(_ command: FlowSentCommand) async -> FlowCommandResult? {
-    let id = id(command)
-    if await !store.stop(id, within: Self.longestStop) {
-      report(
-        "the command of '\(command.unit.onOneLine)' may still be running: no worker of \(place) has "
-          + "confirmed its end")
-    }
-    let steps = try? await store.run(id)?.steps
-    guard let step = steps?.first(where: { $0.kind == .result && $0.key.isEmpty }),
-      let value = step.value
-    else { return nil }
-    return try? store.backend.options.coder.decode(FlowCommandResult.self, from: value)
+  /// - Returns: Whether it has ended within a minute.
+  func stop(_ command: FlowSentCommand) async -> Bool {
+    if await store.stop(id(command), within: Self.longestStop) { return true }
+    report(
+      "the command of '\(command.unit.onOneLine)' may still be running: no worker of \(place) has "
+        + "confirmed its end")
+    return false
   }
 
   /// Ends commands of an earlier process, and removes them from the journal.
   func stop(_ commands: [FlowSentCommand]) async throws {
     if commands.isEmpty { return }
     report("ending \(commands.count.counted("command")) of an earlier run on the workers")
-    await withTaskGroup { group in
-      for command in commands { group.addTask { _ = await stop(command) } }
+    let ended = await withTaskGroup(of: Int?.self) { group in
+      for command in commands {
+        group.addTask { await stop(command) ? command.number : nil }
+      }
+      return await group.reduce(into: []) { $0.append($1) }
     }
-    try await journal.removeCommands(commands.map(\.number))
+    try await journal.removeCommands(ended.compactMap(\.self))
+  }
+
+  /// Returns the result of a command that was ended; nil if it had not begun.
+  func storedResult(of command: FlowSentCommand) async -> FlowCommandResult? {
+    let steps = try? await store.run(id(command))?.steps
+    guard let step = steps?.first(where: { $0.kind == .result && $0.key.isEmpty }),
+      let value = step.value
+    else { return nil }
+    return try? store.backend.options.coder.decode(FlowCommandResult.self, from: value)
   }
 }
 

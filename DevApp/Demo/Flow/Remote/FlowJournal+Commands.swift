@@ -19,6 +19,8 @@ struct FlowSentCommand: Hashable, Sendable {
   let succeeded: Int64
   /// When it was given to the workers, in nanoseconds since 1970.
   let began: Int64
+  /// Whether the log of the unit has its output.
+  var isLogged = false
 
   /// The name of its run in the store.
   ///
@@ -35,7 +37,8 @@ extension FlowJournal {
     """
     CREATE TABLE IF NOT EXISTS flow_command (number INTEGER PRIMARY KEY AUTOINCREMENT,
       flow TEXT NOT NULL, step TEXT NOT NULL, run INTEGER NOT NULL, place TEXT NOT NULL,
-      definition TEXT NOT NULL, succeeded INTEGER NOT NULL, began INTEGER NOT NULL) STRICT
+      definition TEXT NOT NULL, succeeded INTEGER NOT NULL, began INTEGER NOT NULL,
+      logged INTEGER NOT NULL DEFAULT 0) STRICT
     """,
     "CREATE TABLE IF NOT EXISTS flow_identity (id TEXT NOT NULL) STRICT",
     // A journal that replaces a deleted one at the same path is another journal.
@@ -57,7 +60,7 @@ extension FlowJournal {
     try await worker.run { [flow] connection in
       try connection.fetchAll(
         """
-        SELECT number, step, run, place, definition, succeeded, began FROM flow_command
+        SELECT number, step, run, place, definition, succeeded, began, logged FROM flow_command
         WHERE flow = ?1 ORDER BY number
         """, [.text(flow)]
       ) { row in
@@ -65,7 +68,7 @@ extension FlowJournal {
           number: Int(row.integer(at: 0)), unit: row.text(at: 1) ?? "",
           run: Int(row.integer(at: 2)), place: row.text(at: 3) ?? "",
           definition: row.text(at: 4) ?? "", succeeded: row.integer(at: 5),
-          began: row.integer(at: 6))
+          began: row.integer(at: 6), isLogged: row.integer(at: 7) != 0)
       }
     }
   }
@@ -90,6 +93,15 @@ extension FlowJournal {
     return FlowSentCommand(
       number: number ?? 0, unit: unit, run: run, place: place, definition: definition,
       succeeded: succeeded, began: began)
+  }
+
+  /// Notes that the log has the output of a command. The caller does not wait for it.
+  func noteLoggedLater(_ number: Int) {
+    worker.runLaterIfOpen { connection in
+      // The output is in the log twice if this fails and the flow is killed.
+      try? connection.execute(
+        "UPDATE flow_command SET logged = 1 WHERE number = ?1", [.integer(Int64(number))])
+    }
   }
 
   func removeCommands(_ numbers: [Int]) async throws {

@@ -36,17 +36,16 @@ final class FlowRemoteRunner: FlowRunner {
     accepting isSuccess: @escaping @Sendable (ProcessStatus) -> Bool,
     in context: OperationContext
   ) async throws -> FlowCommandResult {
-    var result: FlowCommandResult?
-    while result == nil, let command = nextContinued(unit) {
-      result = try await earlierResult(of: command, launch)
+    var earlier: FlowCommandResult?
+    while earlier == nil, let command = nextContinued(unit) {
+      earlier = try await earlierResult(of: command, launch)
     }
-    let ended: FlowCommandResult
-    if let result { ended = result } else { ended = try await newResult(of: launch, unit) }
-    try FlowLog(checker.folder.log(of: unit.name)).append(ended.logText)
-    if ended.isStopped { throw CancellationError() }
-    context.log("ran on \(ended.host): \(ended.status)")
-    if isSuccess(ended.status) { return ended }
-    throw FlowFailure.status(ended.status)
+    let result: FlowCommandResult
+    if let earlier { result = earlier } else { result = try await newResult(of: launch, unit) }
+    if result.isStopped { throw CancellationError() }
+    context.log("ran on \(result.host): \(result.status)")
+    if isSuccess(result.status) { return result }
+    throw FlowFailure.status(result.status)
   }
 
   func ended(_ unit: FlowUnit) {
@@ -95,18 +94,32 @@ final class FlowRemoteRunner: FlowRunner {
     throw FlowFailure.other("run \(commands.id(command)) was cancelled in \(commands.place)")
   }
 
-  /// Runs a command. If the task is cancelled, the command is ended, and its end awaited.
+  /// Runs a command, and appends its output to the log, unless an earlier process has done that.
   ///
   /// - Returns: Nil if it was cancelled in the store.
   private func result(
+    of command: FlowSentCommand, _ launch: FlowLaunch
+  ) async throws -> FlowCommandResult? {
+    let result = try await unloggedResult(of: command, launch)
+    if let result, !command.isLogged {
+      try FlowLog(checker.folder.log(of: command.unit)).append(result.logText)
+      commands.journal.noteLoggedLater(command.number)
+    }
+    return result
+  }
+
+  /// Runs a command. If the task is cancelled, the command is ended, and its end awaited.
+  private func unloggedResult(
     of command: FlowSentCommand, _ launch: FlowLaunch
   ) async throws -> FlowCommandResult? {
     let outcome: Outcome<FinishedSteps>
     do { outcome = try await commands.outcome(of: command, launch) } catch {
       guard Task.isCancelled else { throw error }
       // In a task of its own, because this one is cancelled.
-      let result = await Task { [commands] in await commands.stop(command) }.value
-      noteEnd(command)
+      let result = await Task { [commands] in
+        if await commands.stop(command) { noteEnd(command) }
+        return await commands.storedResult(of: command)
+      }.value
       guard let result else { throw CancellationError() }
       return result
     }
