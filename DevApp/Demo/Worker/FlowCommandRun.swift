@@ -45,16 +45,19 @@ struct RunFlowCommand: ComposableOperation {
     }
     let host = Self.host(store)
     try checkFiles(on: host)
+    let command = LaunchedCommand(process, id: id, in: store)
     let stop = Promise<Void>()
     return try await withThrowingTaskGroup(of: ProcessResult?.self) { group in
       group.addTask {
         do {
-          return try await LaunchedCommand(process, id: id, in: store).result(in: context)
+          return try await command.result(in: context)
         } catch let error as ProcessLaunchError {
           throw FlowFailure.other("on \(host): \(error)")
         }
       }
       group.addTask {
+        // A cancellation must not interrupt the end of what an earlier claim has left.
+        try await command.waitForBeginning()
         try await store.waitForStop(of: id)
         stop.set(())
         return nil

@@ -45,6 +45,10 @@ struct LaunchedCommand {
     return try await result
   }
 
+  /// Waits until nothing of an earlier claim is running, and the flow has not asked for the end of the
+  /// command.
+  func waitForBeginning() async throws { try await mayBegin.wait() }
+
   private func perform(in context: OperationContext) async throws -> ProcessResult {
     defer { launched.set(nil) }
     try await mayBegin.wait()

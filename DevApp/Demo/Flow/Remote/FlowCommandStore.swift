@@ -73,8 +73,8 @@ struct FlowCommandStore: Sendable {
   /// Says once that no worker has claimed a command.
   private func sayIfUnclaimed(_ command: FlowSentCommand) async {
     do { try await Task.sleep(for: Self.longestClaim) } catch { return }
-    guard let run = try? await store.summary(of: id(command)), run.attempt == 0,
-      run.state == .ready || run.state == .parked,
+    guard let run = try? await store.summary(of: id(command)), !run.state.hasEnded,
+      (try? await store.mayHaveBegun(run)) == false,
       // Workers that have no free slot will claim it.
       (try? await store.runs(of: FlowCommandRun.flowName, in: [.running], limit: 1))?.isEmpty
         ?? false,

@@ -60,10 +60,17 @@ extension RunStore {
     switch run.state {
     // A worker that claims it from here on sees the event before it begins the command.
     case .ready, .parked:
-      if run.attempt == 0 { try await cancel(id, because: "its flow has ended") }
+      if try await !mayHaveBegun(run) { try await cancel(id, because: "its flow has ended") }
     case .stuck: try await cancel(id, because: "its flow has ended")
     case .running, .result, .error, .cancelled: break
     }
+  }
+
+  /// Whether a worker has claimed a run, and may have begun its command.
+  func mayHaveBegun(_ run: RunSummary) async throws -> Bool {
+    if run.state == .running || run.attempt > 0 { return true }
+    // A stored process is progress, after which the claims are counted anew.
+    return try await self.run(run.id)?.steps.isEmpty == false
   }
 
   /// - Returns: Whether the run has ended.
