@@ -7,8 +7,6 @@ import Testing
     ("Q", 3), ("V", 13), ("C", 5), ("B", 4), ("F", 3), ("N", 6), ("X", 4), ("D", 12), ("M", 12),
     ("J", 25), ("K", 10), ("L", 12),
   ].flatMap { group, count in (1...count).map { "\(group)\($0)" } }
-    // Not implemented.
-    .filter { $0 != "L11" }
 
   private static func page() throws -> String {
     try #require(try Checkout.text(of: "Documentation/Semantics.md"))

@@ -30,11 +30,12 @@
       let resumed = try await on.program().run { resumed in
         await eventually {
           let error = try? String(contentsOfFile: "/proc/\(resumed)/fd/2", encoding: .utf8)
-          return error?.contains("continuing with 2 commands") == true || hasEnded(resumed)
+          return error?.contains(" on the workers\n") == true || hasEnded(resumed)
         }
         try on.flow.folder.write("", to: "go")
       }
       #expect(resumed.status == 0, "\(resumed.error)")
+      #expect(resumed.error.contains("DevApp flow: continuing with 2 commands on the workers\n"))
       #expect(on.flow.lines("begun").count == 1)
       #expect(on.flow.lines("runs") == ["first", "b"])
       #expect(on.flow.lines(on.flow.log("a")) == ["first", "done"])
@@ -59,30 +60,37 @@
       while :; do sleep 0.1; done
       """
 
-    @Test func `L11: the command of a killed worker ends before another worker runs it again`()
-      async throws
-    {
+    /// With the signal that ends the worker, and its lease. A worker that SIGTERM ends releases its
+    /// command before the lease expires.
+    @Test(arguments: [(SIGKILL, "1"), (SIGTERM, "3600")])
+    func `L11: the command of a killed worker ends before another worker runs it again`(
+      number: Int32, lease: String
+    ) async throws {
       let on = try await FlowOnFixture(#""a": {"run": [["sh", "command"]]}"#)
       try on.flow.folder.write(Self.exclusive, to: "command")
-      let first = try on.startWorker("--lease", "1")
+      let first = try on.startWorker("--lease", lease)
       let pids = on.flow.folder.path + "/pids"
       let printed = try await on.program().run { process in
         await eventually { FileManager.default.fileExists(atPath: pids) || hasEnded(process) }
-        await first.killAndWait()
-        try on.startWorker("--lease", "1")
+        await first.end(by: number)
+        try on.startWorker("--lease", lease)
       }
       #expect(printed.status == 0, "\(printed.error)")
       #expect(printed.ends == ["a: succeeded"])
     }
 
-    @Test(arguments: ["changed", "fresh", "gone"])
-    func `L11: a command that is not continued ends before a step begins`(change: String)
-      async throws
-    {
+    @Test(arguments: ["changed", "fresh", "gone"], [false, true])
+    func `L11: a command that is not continued ends before a step begins`(
+      change: String, isWorkerKilled: Bool
+    ) async throws {
       let on = try await FlowOnFixture(#""a": {"run": [["sh", "command"]]}"#)
       try on.flow.folder.write(Self.exclusive, to: "command")
-      try on.startWorker()
+      let worker = try on.startWorker("--lease", "1")
       try await on.killWhenExists("pids")
+      if isWorkerKilled {
+        await worker.end(by: SIGKILL)
+        try on.startWorker("--lease", "1")
+      }
       switch change {
       case "changed": try on.flow.write(#""a": {"run": [["sh", "command", "new"]]}"#)
       case "gone": try on.flow.write(#""b": {"run": [["sh", "command"]]}"#)

@@ -86,6 +86,10 @@ struct FlowOnTests {
     #expect(printed.ends == ["a: cancelled"])
     let process = try #require(on.flow.lines("pid").first.flatMap { Int32($0) })
     #expect(hasEnded(process))
+    let listed = try await Program.devApp(
+      "journal", on.address, "list", "--queue", on.queue, "--state", "cancelled"
+    ).run()
+    #expect(listed.text.contains("/a/1 "), "\(listed.text)")
   }
 
   @Test func `L11: children of the lines of a command run on the workers`() async throws {
@@ -100,6 +104,7 @@ struct FlowOnTests {
     let printed = try await on.program("--keep-going").run()
     #expect(on.flow.lines("one.txt") == ["one"])
     #expect(on.flow.lines("two.txt") == ["two"])
+    #expect(!on.flow.exists("noise.txt"))
     #expect(on.flow.lines(on.flow.log("list")).sorted() == ["noise", "one", "one", "two"])
     #expect(printed.status == 1)
     #expect(printed.ends.contains("each: succeeded"))

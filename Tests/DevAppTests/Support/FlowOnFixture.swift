@@ -49,7 +49,7 @@ final class FlowOnFixture {
     if created.status != 0 { throw FlowServer.Failure(description: created.error) }
   }
 
-  deinit { for worker in workers { worker.kill() } }
+  deinit { for worker in workers { kill(worker.process, SIGKILL) } }
 
   /// Starts a worker that runs commands.
   @discardableResult
@@ -89,11 +89,9 @@ final class FlowWorker: Sendable {
     end = Task { await running.end() }
   }
 
-  func kill() { Foundation.kill(process, SIGKILL) }
-
-  /// Kills the worker, and waits until it has ended.
-  func killAndWait() async {
-    kill()
+  /// Sends a signal to the worker, and waits until it has ended.
+  func end(by number: Int32) async {
+    kill(process, number)
     _ = await end.value
   }
 }
