@@ -85,10 +85,10 @@ struct FlowRunCommand {
       try await perform(start, journal, observation, processes)
     }
     let result = FlowResult(session, performed)
-    try await runner.end()
     try await journal.store(session.newStamps)
     try await journal.store(result.ends, ofRun: start.run.number)
     try await journal.removeCommandProcesses()
+    try await runner.end()
     for line in result.lines { report(line) }
     reporter.runEnded(result.state, result.counts)
     try observation.end()

@@ -44,8 +44,7 @@ struct RunFlowCommand: ComposableOperation {
       throw FlowFailure.other("a command can only be run by DevApp worker ADDRESS --commands")
     }
     let host = Self.host(store)
-    try checkFiles(on: host)
-    let command = LaunchedCommand(process, id: id, in: store)
+    let command = LaunchedCommand(process, id: id, in: store) { try checkFiles(on: host) }
     let stop = Promise<Void>()
     return try await withThrowingTaskGroup(of: ProcessResult?.self) { group in
       group.addTask {

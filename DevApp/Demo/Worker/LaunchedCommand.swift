@@ -10,14 +10,20 @@ struct LaunchedCommand {
   private let process: ProcessOperation
   private let id: RunID
   private let store: RunStore
+  private let check: @Sendable () throws -> Void
   /// Set when nothing of an earlier claim is running any more.
   private let mayBegin = Promise<Void>()
   /// The process; nil if it has not begun.
   private let launched = Promise<Int32?>()
 
-  init(_ process: ProcessOperation, id: RunID, in store: RunStore) {
+  /// - Parameter check: Throws an error if this machine lacks what the command needs.
+  init(
+    _ process: ProcessOperation, id: RunID, in store: RunStore,
+    check: @escaping @Sendable () throws -> Void
+  ) {
     self.id = id
     self.store = store
+    self.check = check
     self.process = process.onLaunch { [launched] in launched.set($0.processIdentifier) }
   }
 
@@ -68,6 +74,7 @@ struct LaunchedCommand {
       throw FlowFailure.other("the worker has ended \(earlier.count) times while it was running")
     }
     if try await store.isAskedToStop(id) { throw StoppedCommandError() }
+    try check()
     mayBegin.set(())
     guard let number = try await launched.wait() else { throw UnlaunchedCommandError() }
     let began = ProcessTable.listed(number)?.began ?? 0

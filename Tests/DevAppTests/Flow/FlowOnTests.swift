@@ -97,6 +97,7 @@ struct FlowOnTests {
       #"""
       "list": {"run": "echo one; echo noise >&2; echo two; echo; echo one"},
       "each": {"each": {"lines-of": "list"}, "run": "echo \"$each\" >> \"$each.txt\""},
+      "odd": {"each": ["a/b c%@", "\n", "\#(String(repeating: "ö", count: 300))"], "run": "true"},
       "long": {"run": "head -c 524289 /dev/zero | tr '\\0' x"},
       "none": {"each": {"lines-of": "long"}, "run": "true"}
       """#)
@@ -108,6 +109,8 @@ struct FlowOnTests {
     #expect(on.flow.lines(on.flow.log("list")).sorted() == ["noise", "one", "one", "two"])
     #expect(printed.status == 1)
     #expect(printed.ends.contains("each: succeeded"))
+    // The names of their runs are valid.
+    #expect(printed.ends.contains("odd: succeeded"), "\(printed.error)")
     #expect(
       printed.error.contains("step 'long' failed: it wrote more than 524,288 bytes for lines-of"),
       "\(printed.error)")
