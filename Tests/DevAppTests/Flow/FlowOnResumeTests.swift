@@ -1,4 +1,5 @@
 #if os(Linux)
+  import CompositeOperations
   import Foundation
   import Testing
 
@@ -44,6 +45,46 @@
       #expect(next.status == 0, "\(next.error)")
       #expect(!next.error.contains("command"), "\(next.error)")
       #expect(on.flow.lines("runs") == ["first", "b", "first", "b"])
+    }
+
+    @Test func `L11: after SIGKILL at random moments, each command has run once`() async throws {
+      let environment = ProcessInfo.processInfo.environment
+      let seed = environment["COMPOSITE_FLOW_SEED"].flatMap { UInt64($0) } ?? .random(in: 0...9_999)
+      print("flow crashes on a worker: COMPOSITE_FLOW_SEED=\(seed)")
+      var random = OperationRandomness.seeded(seed)
+      let names = (0..<30).map { "s\($0)" }
+      let steps = names.enumerated().map { index, name in
+        let need = index < 3 ? "" : #""s\#(Int.random(in: 0..<index, using: &random))""#
+        return #""\#(name)": {"run": "echo \#(name) >> runs; echo out", "needs": [\#(need)]}"#
+      }
+      let on = try await FlowOnFixture(steps.joined(separator: ",\n"), head: #""width": 3,"#)
+      try on.startWorker()
+      var kills = 0
+      while true {
+        // The last process ends by itself.
+        let pause: UInt32? = kills < 30 ? UInt32.random(in: 20_000...250_000, using: &random) : nil
+        let printed = try await on.program().run { process in
+          guard let pause else { return }
+          usleep(pause)
+          kill(process, SIGKILL)
+        }
+        if printed.status == 0 { break }
+        guard printed.status == SIGKILL else {
+          Issue.record("exit status \(printed.status): \(printed.error)")
+          return
+        }
+        kills += 1
+        // Killed after the end of the run: the next process would begin a new one.
+        if on.flow.lines("runs").count >= names.count,
+          try await on.flow.run("--dry-run").text.contains("s0:")
+        {
+          break
+        }
+      }
+      print("flow crashes on a worker: \(kills) kills")
+      #expect(on.flow.lines("runs").sorted() == names.sorted())
+      // A kill right after the output was appended repeats it.
+      for name in names { #expect(Set(on.flow.lines(on.flow.log(name))) == ["out"]) }
     }
 
     /// A command of which only one may be running at a time.
