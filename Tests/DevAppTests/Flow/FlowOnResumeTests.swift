@@ -7,7 +7,7 @@
   struct FlowOnResumeTests {
     /// A command that says that it has begun, and waits for a file.
     private static let waiting = """
-      echo $$ >> begun.new; cp begun.new begun; until test -e go; do sleep 0.02; done; echo done
+      echo $$ >> begun.new; cp begun.new begun; until test -e go || ! test -e f.json; do sleep 0.02; done; echo done
       """
 
     @Test(arguments: [true, false])
@@ -96,9 +96,9 @@
         exit 0
       fi
       trap '' TERM
-      sleep 3600 &
+      sleep 60 &
       echo $$ $! > new; mv new pids
-      while :; do sleep 0.1; done
+      while test -e f.json; do sleep 0.1; done
       """
 
     /// With the signal that ends the worker, and its lease. A worker that SIGTERM ends releases its

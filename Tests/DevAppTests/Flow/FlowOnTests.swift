@@ -58,7 +58,7 @@ struct FlowOnTests {
   func `L11: a timeout ends the command on the worker`(trap: String) async throws {
     let on = try await FlowOnFixture(
       """
-      "a": {"run": "\(trap) sleep 3600 & echo begun; echo $$ $! > pids; while :; do sleep 0.1; done",
+      "a": {"run": "\(trap) sleep 60 & echo begun; echo $$ $! > pids; while test -e f.json; do sleep 0.1; done",
         "timeout": "1s"}
       """)
     try on.startWorker()
@@ -75,7 +75,7 @@ struct FlowOnTests {
   @Test(arguments: [SIGINT, SIGTERM])
   func `L11: a signal ends the command on the worker`(number: Int32) async throws {
     let on = try await FlowOnFixture(
-      #""a": {"run": "echo $$ > new; mv new pid; while :; do sleep 0.1; done"}"#)
+      #""a": {"run": "echo $$ > new; mv new pid; while test -e f.json; do sleep 0.1; done"}"#)
     try on.startWorker()
     let pid = on.flow.folder.path + "/pid"
     let printed = try await on.program().run { process in
@@ -121,7 +121,7 @@ struct FlowOnTests {
     let on = try await FlowOnFixture(
       """
       "a": {"each": ["x", "y"], "run":
-        "echo $PPID > $each; until test -s x && test -s y; do sleep 0.01; done"}
+        "echo $PPID > $each; until test -s x && test -s y || ! test -e f.json; do sleep 0.01; done"}
       """, head: #""width": 2,"#)
     let workers = [try on.startWorker("--width", "1"), try on.startWorker("--width", "1")]
     let printed = try await on.program().run()
