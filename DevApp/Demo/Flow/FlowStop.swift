@@ -30,34 +30,30 @@ final class FlowStop: Sendable {
   func run<Value: Sendable>(
     _ body: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
-    let task = LinkedTask<Value, any Error>()
-    guard let number = add({ task.cancel() }) else { throw CancellationError() }
-    let result: Result<Value, any Error>
-    do {
-      result = .success(
-        try await withTaskCancellationHandler {
-          try await task.run(body)
-        } onCancel: {
-          task.cancel()
-        })
-    } catch {
-      result = .failure(error)
+    if isStopped { throw CancellationError() }
+    let task = UnstructuredTasks.start(on: nil) { () -> Result<Value, any Error> in
+      do { return .success(try await body()) } catch { return .failure(error) }
+    }
+    let number = add { task.cancel() }
+    let result = await withTaskCancellationHandler {
+      await task.value
+    } onCancel: {
+      task.cancel()
     }
     let wasStopped = state.withLock { $0.running.removeValue(forKey: number) == nil }
     if wasStopped, case .failure = result { throw CancellationError() }
     return try result.get()
   }
 
-  /// Adds what is running.
-  ///
-  /// - Returns: Its number; nil after the stop.
-  private func add(_ cancel: @escaping @Sendable () -> Void) -> Int? {
-    state.withLock { state in
-      if state.isStopped { return nil }
+  /// Adds what is running, or cancels it after the stop.
+  private func add(_ cancel: @escaping @Sendable () -> Void) -> Int {
+    let (number, isStopped) = state.withLock { state in
       state.last += 1
-      state.running[state.last] = cancel
-      return state.last
+      if !state.isStopped { state.running[state.last] = cancel }
+      return (state.last, state.isStopped)
     }
+    if isStopped { cancel() }
+    return number
   }
 }
 

@@ -4,7 +4,7 @@
 /// Register the handlers that call ``cancel()`` and ``escalatePriority(to:)`` first, and start the
 /// task inside them. Each call of ``cancel()`` that has returned is visible to the body: the new
 /// task registers itself before its body, because it may begin before its creator has its handle.
-package final class LinkedTask<Success: Sendable, Failure: Error>: Sendable {
+final class LinkedTask<Success: Sendable, Failure: Error>: Sendable {
   private struct State: Sendable {
     var task: Task<Success, Failure>?
     /// The task, between its beginning and the moment when its handle is known.
@@ -29,9 +29,7 @@ package final class LinkedTask<Success: Sendable, Failure: Error>: Sendable {
 
   private let state = Lock(State())
 
-  package init() {}
-
-  package func cancel() {
+  func cancel() {
     let (task, begun) = state.withLock { state in
       state.isCancelled = true
       return (state.task, state.begun)
@@ -82,8 +80,8 @@ package final class LinkedTask<Success: Sendable, Failure: Error>: Sendable {
 
 extension LinkedTask where Failure == any Error {
   /// Starts the task and returns its result. To be called once.
-  package func run(
-    at priority: TaskPriority? = nil, _ body: @escaping @Sendable () async throws -> Success
+  func run(
+    at priority: TaskPriority?, _ body: @escaping @Sendable () async throws -> Success
   ) async throws -> Success {
     inheritCancellation()
     let task = UnstructuredTasks.startThrowing(on: Task.preferredExecutor, at: priority) {
