@@ -76,7 +76,8 @@ internal import Testing
 
   @Test func `K2: a cancellation by another process is seen while a body runs`() async throws {
     let queue = try await TestQueue()
-    let (store, other) = (queue.store(), queue.store())
+    // An extension of the lease would see the cancellation too.
+    let (store, other) = (queue.store(lease: .seconds(3_600)), queue.store())
     try await Deeds.recorded { deeds in
       let worker = DurableWorker(in: store, running: [LastingFlow.self]).start()
       let run = try await store.start(LastingFlow(milliseconds: 60_000), named: "r")
