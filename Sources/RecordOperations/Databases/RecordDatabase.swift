@@ -108,7 +108,7 @@ public struct RecordLimits: Hashable, Sendable {
   /// Checks the size of a batch.
   ///
   /// - Throws: A ``RecordError`` if a batch exceeds the limits.
-  func check(_ batch: RecordBatch) throws(RecordError) {
+  package func check(_ batch: RecordBatch) throws(RecordError) {
     let byteCount = batch.changes.reduce(0) { $0 + $1.byteCount }
     if batch.changes.count > items || byteCount > bytes { throw RecordError(.limitExceeded) }
   }

@@ -8,11 +8,11 @@ extension Date {
   private static let style = ISO8601FormatStyle(includingFractionalSeconds: true)
 
   /// The dates whose texts sort in their order: from the year 1 to the year 9999.
-  static let texts =
+  package static let texts =
     Date(timeIntervalSince1970: -62_135_596_800)..<Date(timeIntervalSince1970: 253_402_300_800)
 
   /// The date in ISO 8601, in UTC and with milliseconds: `2026-11-22T12:03:04.123Z`.
-  var text: String {
+  package var text: String {
     // The style truncates to milliseconds, and most milliseconds are not exactly a `Double`.
     addingTimeInterval(0.000_5).formatted(Self.style)
   }
@@ -24,7 +24,7 @@ extension Date {
   }
 
   /// Creates a date from its ``text``; `nil` for any other text.
-  init?(text: String) {
+  package init?(text: String) {
     guard let date = try? Date(text, strategy: Self.style) else { return nil }
     self = date.toTheMillisecond
     // February 30 is parsed as March 2.

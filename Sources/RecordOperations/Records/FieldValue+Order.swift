@@ -67,7 +67,7 @@ extension Int64 {
 
 extension RecordID {
   /// Whether the ID sorts before another one: by zone, type and name, byte by byte.
-  func precedes(_ other: RecordID) -> Bool {
+  package func precedes(_ other: RecordID) -> Bool {
     if !zone.name.hasSameBytes(as: other.zone.name) {
       return zone.name.utf8.lexicographicallyPrecedes(other.zone.name.utf8)
     }

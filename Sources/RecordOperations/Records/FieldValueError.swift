@@ -87,7 +87,7 @@ extension DatabaseRecord: CustomStringConvertible {
 
 extension FieldValue {
   /// The value for messages: short, and on one line.
-  var shortText: String {
+  package var shortText: String {
     switch self {
     case .null: "null"
     case .integer(let number): "\(number)"
@@ -104,5 +104,5 @@ extension FieldValue {
 
 extension String {
   /// The string for messages: short, and on one line.
-  var shortText: String { FieldValue.string(self).shortText }
+  package var shortText: String { FieldValue.string(self).shortText }
 }

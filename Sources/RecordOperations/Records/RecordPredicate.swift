@@ -84,7 +84,7 @@ extension RecordPredicate {
   static let depth = 40
 
   /// The reason why no database can evaluate the predicate; `nil` if one can.
-  var impossibility: String? {
+  package var impossibility: String? {
     if isDeeper(than: Self.depth) {
       return
         "the predicate is nested more than \(Self.depth) levels deep: combine conditions in one isOne(of:), .all or .any"

@@ -19,20 +19,27 @@ extension FieldValue {
 
   /// Returns the JSON of a list.
   ///
+  /// - Parameter number: Returns the JSON of a double.
   /// - Throws: A ``RecordError`` if a list cannot contain one of the elements.
-  static func listText(_ elements: [FieldValue]) throws -> String {
+  package static func listText(
+    _ elements: [FieldValue], number: (Double) -> String = \.elementText
+  ) throws -> String {
     var json = JSONWriter(escaping: .sqlite)
-    try json.array { json in for element in elements { try element.writeElement(to: &json) } }
+    try json.array { json in
+      for element in elements { try element.writeElement(to: &json, number) }
+    }
     return json.text
   }
 
-  private func writeElement(to json: inout JSONWriter) throws {
+  private func writeElement(
+    to json: inout JSONWriter, _ text: (Double) -> String = \.elementText
+  ) throws {
     switch self {
     case .null: json.null()
     case .integer(let number): json.integer(number)
     case .double(let number):
       guard !number.isNaN else { throw RecordError(.invalid("it contains NaN")) }
-      json.literal(number.elementText)
+      json.literal(text(number))
     case .string(let text): json.string(text)
     case .bytes(let bytes):
       json.object { json in
@@ -55,7 +62,7 @@ extension FieldValue {
   }
 
   /// Parses a list; nil if the text is not a list in this format.
-  init?(listText: String) {
+  package init?(listText: String) {
     guard case .list(let parts)? = JSONValue(parsing: listText) else { return nil }
     var elements: [FieldValue] = []
     for part in parts {
@@ -93,7 +100,7 @@ extension FieldValue {
 extension Double {
   /// The shortest JSON text that is parsed as this number, and not as an integer. JSON has no
   /// infinity, so text for a number beyond the largest double represents it.
-  var elementText: String {
+  package var elementText: String {
     if isInfinite { return self < 0 ? "-1e999" : "1e999" }
     var text: [UInt8] = []
     text.appendNumber(self)
@@ -106,7 +113,7 @@ extension RecordID {
   ///
   /// - Throws: A ``RecordError`` if the type is empty or contains a slash, or if the zone is not
   ///   the default one.
-  func referenceText() throws -> String {
+  package func referenceText() throws -> String {
     guard zone == .default else { throw RecordError(.invalid("it refers to another zone")) }
     guard !type.isEmpty, !type.utf8.contains(UInt8(ascii: "/")) else {
       throw RecordError(
@@ -117,7 +124,7 @@ extension RecordID {
     return "\(type)/\(name)"
   }
 
-  init?(referenceText: String) {
+  package init?(referenceText: String) {
     let bytes = referenceText.utf8
     guard let mark = bytes.firstIndex(of: UInt8(ascii: "/")), mark > bytes.startIndex else {
       return nil

@@ -94,7 +94,7 @@ extension SQLiteConnection {
 
 extension RecordQuery {
   /// The order without repeated keys, which have no effect.
-  var distinctOrder: [RecordOrder] {
+  package var distinctOrder: [RecordOrder] {
     var seen: Set<String> = []
     return order.filter { seen.insert($0.key).inserted }
   }

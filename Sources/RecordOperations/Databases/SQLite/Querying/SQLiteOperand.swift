@@ -7,18 +7,9 @@ internal import SystemSupport
   internal import Foundation
 #endif
 
-/// A column that is compared with a value of one kind.
-///
-/// Values of different kinds are neither equal nor orderTerms, and a column may hold several kinds. So
-/// each comparison covers only the rows where the column has that kind.
-struct SQLiteOperand {
-  /// The compared pairs: the second decides if the first are equal, and so on.
-  var terms: [(expression: String, value: SQLiteValue)]
-  /// A condition that the column has a value of that kind.
-  var condition: String
-  /// Whether equality implies the condition.
-  var equalityImpliesCondition = false
+typealias SQLiteOperand = SQLOperand<SQLiteValue>
 
+extension SQLOperand<SQLiteValue> {
   /// - Parameters:
   ///   - column: The compared column.
   ///   - name: The expression for the column in the statement.
@@ -36,15 +27,6 @@ struct SQLiteOperand {
     case .date(let date): self.init(date: date, column, name)
     case .reference(let reference): self.init(reference: reference.id, column, name)
     }
-  }
-
-  private init(
-    terms: [(expression: String, value: SQLiteValue)], condition: String,
-    equalityImpliesCondition: Bool
-  ) {
-    self.terms = terms
-    self.condition = condition
-    self.equalityImpliesCondition = equalityImpliesCondition
   }
 
   private init(number: SQLiteValue, _ column: SQLiteColumn, _ name: String) {
@@ -129,17 +111,6 @@ struct SQLiteOperand {
         ("\(text) COLLATE BINARY", .text(id.name)),
       ]
     }
-  }
-
-  /// The terms for < and >, if they differ from ``terms``.
-  private(set) var orderTerms: [(expression: String, value: SQLiteValue)]?
-  /// Whether ``terms`` are sufficient for equality.
-  private var isSufficientForEquality = false
-
-  /// The terms for equality: those in ``orderTerms`` if there are no simpler ones.
-  var equalityTerms: [(expression: String, value: SQLiteValue)] {
-    if let orderTerms, !isSufficientForEquality { return orderTerms }
-    return terms
   }
 
   /// Returns a condition that the column has a value of this meaning, and not other text.

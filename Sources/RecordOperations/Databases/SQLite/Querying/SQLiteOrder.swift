@@ -2,32 +2,27 @@ internal import SQLiteSupport
 
 /// The order of a query, and the start of a page in it.
 struct SQLiteOrder {
-  struct Term {
-    let expression: String
-    let isDescending: Bool
-  }
-
   /// The sort terms. The last ones are a unique key, except for a view.
-  let terms: [Term]
+  let terms: [SQLOrderTerm]
   /// Whether the query sorts by text. The terms for the unique key do not count.
   let ordersTexts: Bool
 
   /// - Throws: A ``RecordError`` if the table has no column for a key, or if a list is a key.
   init(_ order: [RecordOrder], of table: SQLiteTable) throws {
-    var terms: [Term] = []
+    var terms: [SQLOrderTerm] = []
     for order in order {
       let column = try table.queriedColumn(order.key)
       let name = "t.\(column.quoted)"
       let isDescending = order.direction == .descending
       for expression in try Self.expressions(of: column, name) {
-        terms.append(Term(expression: expression, isDescending: isDescending))
+        terms.append(SQLOrderTerm(expression: expression, isDescending: isDescending))
       }
     }
     ordersTexts = try order.contains {
       try ![.integer, .real].contains(table.queriedColumn($0.key).affinity)
     }
     let last = try table.uniqueColumns.map { "t.\(try SQLiteName.quoted($0))" }
-    self.terms = terms + last.map { Term(expression: $0, isDescending: false) }
+    self.terms = terms + last.map { SQLOrderTerm(expression: $0, isDescending: false) }
   }
 
   private static func expressions(of column: SQLiteColumn, _ name: String) throws -> [String] {
@@ -55,27 +50,7 @@ struct SQLiteOrder {
     guard values.count == terms.count, cursor.values.count == terms.count else {
       throw RecordError(.invalid("the cursor belongs to another query"))
     }
-    return isAfter(zip(terms, values).map { ($0, $1) }[...], &conditions)
-  }
-
-  private func isAfter(
-    _ terms: ArraySlice<(term: Term, value: SQLiteValue)>, _ conditions: inout SQLiteConditions
-  ) -> String {
-    guard let (term, value) = terms.first else { return "0" }
-    let place = conditions.bind(value)
-    let expression = term.expression
-    let after =
-      switch (term.isDescending, value == .null) {
-      case (false, true): "\(expression) IS NOT NULL"
-      case (false, false): "\(expression) > \(place)"
-      case (true, true): "0"
-      case (true, false): "(\(expression) < \(place) OR \(expression) IS NULL)"
-      }
-    if terms.count == 1 { return after }
-    let rest = isAfter(terms.dropFirst(), &conditions)
-    let all = "(\(after) OR \(expression) IS \(place) AND (\(rest)))"
-    // Redundant, but an index search can start there.
-    return !term.isDescending && value != .null ? "(\(expression) >= \(place) AND \(all))" : all
+    return conditions.isAfter(zip(terms, values).map { ($0, $1 == .null ? nil : $1) }[...])
   }
 }
 

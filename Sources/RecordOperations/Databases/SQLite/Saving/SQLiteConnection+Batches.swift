@@ -17,7 +17,7 @@ extension SQLiteConnection {
         }
       } catch is Deferred { return try applyEach(batch.changes, enforcingDeferred: true) }
     }
-    do { return try savepoint { try applyAll(batch.changes) } } catch let failure as AtomicFailure {
+    do { return try savepoint { try applyAll(batch) } } catch let failure as AtomicFailure {
       return failure.replies
     }
   }
@@ -59,14 +59,11 @@ extension SQLiteConnection {
   ///
   /// - Throws: An ``AtomicFailure`` if a change fails; a ``SQLiteError`` that concerns the whole
   ///   request.
-  private func applyAll(_ changes: [RecordChange]) throws -> [RecordReply] {
-    try changes.enumerated().map { index, change in
+  private func applyAll(_ batch: RecordBatch) throws -> [RecordReply] {
+    try batch.changes.enumerated().map { index, change in
       do { return try apply(change) } catch {
-        let failure = try failure(error, of: change.id)
         throw AtomicFailure(
-          replies: changes.enumerated().map { other, change in
-            .failed(other == index ? failure : RecordError(.batchFailed, of: change.id))
-          })
+          replies: batch.replies(failing: index, with: try failure(error, of: change.id)))
       }
     }
   }

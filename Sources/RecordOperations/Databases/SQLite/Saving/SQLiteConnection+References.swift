@@ -20,25 +20,16 @@ extension SQLiteConnection {
   /// record, or to a record that would be deleted with it.
   func violation(byDeleting name: String, of parent: SQLiteTable) throws -> RecordError? {
     let children = try tables().compactMap { try table($0) }
-    // The search stops at 10,000 records that would be deleted, too, to limit its time.
-    var deleted: Set<RecordID> = [RecordID(parent.name, name)]
-    var unvisited = [RecordID(parent.name, name)]
-    while let next = unvisited.popLast(), deleted.count < 10_000 {
-      for child in children {
-        for column in child.columns {
+    return try RecordError.violation(byDeleting: RecordID(parent.name, name)) { next in
+      try children.flatMap { child in
+        try child.columns.flatMap { column in
           guard case .foreignKey(next.type, let rule) = column.meaning, rule != .nullify else {
-            continue
+            return [] as [(from: RecordID, rule: RecordReference.DeleteRule)]
           }
-          for found in try rows(of: child, at: column, referencing: next.name)
-          where !deleted.contains(found) {
-            if rule == .deny { return RecordError(.referenceViolated(found)) }
-            deleted.insert(found)
-            unvisited.append(found)
-          }
+          return try rows(of: child, at: column, referencing: next.name).map { ($0, rule) }
         }
       }
     }
-    return nil
   }
 
   /// Returns the records whose foreign key refers to a record.

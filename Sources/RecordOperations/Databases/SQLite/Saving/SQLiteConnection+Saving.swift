@@ -25,7 +25,14 @@ extension SQLiteConnection {
   }
 
   private func save(_ record: DatabaseRecord, _ policy: SavePolicy) throws -> DatabaseRecord {
-    if policy == .ifUnchanged, let tagged = try tagged(record) { return try save(tagged, policy) }
+    // Only if it was read before its table had tags.
+    if policy == .ifUnchanged, let table = try table(record.id.type), !table.isOwn,
+      let tagged = try record.tagged(reading: {
+        try self.record(record.id.name, in: table, keys: $0)
+      })
+    {
+      return try save(tagged, policy)
+    }
     let fields = record.fields(by: policy)
     let sorted = fields.sorted { $0.key < $1.key }
     let table = try table(toSave: sorted, as: record.id.type)
@@ -40,7 +47,11 @@ extension SQLiteConnection {
         ))
     }
     let state = try state(of: key, in: table)
-    if policy == .ifUnchanged { try check(record, state, in: table) }
+    if policy == .ifUnchanged {
+      try record.checkUnchanged(exists: state.exists, tag: state.tag) {
+        try conflict(record.id.name, in: table)
+      }
+    }
     var values: [(column: SQLiteColumn, value: SQLiteValue)] = []
     for (field, value) in sorted {
       let column = try table.column(field)
@@ -59,27 +70,6 @@ extension SQLiteConnection {
       throw try violation(bySaving: values) ?? error
     }
     return try saved(record, values, policy, key, in: table)
-  }
-
-  /// Returns a record with its current tag if it was read from another program's table before that
-  /// had tags, and all fields that were read are unchanged.
-  private func tagged(_ record: DatabaseRecord) throws -> DatabaseRecord? {
-    guard record.tag == nil, let read = record.asRead, let table = try table(record.id.type),
-      !table.isOwn, let now = try self.record(record.id.name, in: table, keys: read.keys),
-      let tag = now.tag, read.keys.allSatisfy({ now[$0] == read[$0] })
-    else { return nil }
-    var tagged = DatabaseRecord(record.id, fields: now.fields, tag: tag, modified: now.modified)
-    for key in record.changedKeys { tagged[key] = record[key] }
-    return tagged
-  }
-
-  private func check(
-    _ record: DatabaseRecord, _ state: SQLiteRowState, in table: SQLiteTable
-  ) throws {
-    if record.tag != nil, !state.exists { throw RecordError(.unknownRecord) }
-    if state.exists, record.tag == nil || record.tag != state.tag {
-      throw try conflict(record.id.name, in: table)
-    }
   }
 
   /// With several key columns, these are fields, too. Their values must match the name.
@@ -147,16 +137,11 @@ extension SQLiteConnection {
     guard let tag = state.tag else {
       throw RecordError(.invalid("a trigger of \(table.name) prevented the save"))
     }
-    var fields = record.fields
-    for (column, value) in values { fields[column.name] = column.fieldValue(value) }
-    if policy == .replace { fields = fields.filter { record.has($0.key) } }
-    if policy == .changedKeys {
-      let others = record.keys.filter { record.originals[$0] == nil }
-      if !others.isEmpty, let now = try self.record(record.id.name, in: table, keys: others) {
-        fields.merge(now.fields) { $1 }
-      }
+    let stored = Dictionary(
+      values.map { ($0.column.name, $0.column.fieldValue($0.value)) }, uniquingKeysWith: { $1 })
+    return try record.saved(stored, by: policy, tag: tag, modified: state.modified) {
+      try self.record(record.id.name, in: table, keys: $0)
     }
-    return DatabaseRecord(record.id, fields: fields, tag: tag, modified: state.modified)
   }
 
   private func delete(_ id: RecordID, ifTagged tag: RecordTag?) throws {
