@@ -19,11 +19,15 @@ struct PostgresRequest: Sendable {
 extension PostgresConnection {
   typealias Result = Swift.Result<PostgresRows, PostgresError>
 
+  /// The maximum number of prepared statements, which the server keeps in memory.
+  private static let preparedLimit = 1_000
+
   /// A part of a pipeline, each with a result.
   private enum Step {
     case command(String)
     case preparation(PostgresStatement, name: String)
-    case request(PostgresRequest, name: String, index: Int)
+    /// The name is nil for a statement that is not prepared.
+    case request(PostgresRequest, name: String?, index: Int)
     /// The end of a transaction.
     case synchronization
 
@@ -40,6 +44,8 @@ extension PostgresConnection {
   private struct Answers {
     /// The results of the requests whose synchronization point was reached.
     var rows: [Int: Result] = [:]
+    /// The rows of the requests that were executed, also of those before an error.
+    var executed: [Int: PostgresRows] = [:]
     var refusedPreparations: [PostgresStatement: PostgresError] = [:]
     var firstRefusal: PostgresError?
     /// The tag of the last command.
@@ -60,6 +66,46 @@ extension PostgresConnection {
   /// - Returns: The rows of each.
   /// - Throws: A ``PostgresError``, if one of them is refused or if the connection is lost.
   func execute(_ requests: [PostgresRequest]) throws(PostgresError) -> [PostgresRows] {
+    let (answers, loss) = exchange(steps(for: requests))
+    if let error = loss ?? answers.firstRefusal { throw error }
+    var rows: [PostgresRows] = []
+    for index in requests.indices {
+      guard let result = answers.rows[index] else { throw missing(requests[index]) }
+      try rows.append(result.get())
+    }
+    return rows
+  }
+
+  /// Executes statements in one transaction, or in the open one, until one of them is refused.
+  ///
+  /// In an open transaction, the statements before a savepoint keep their effects after a rollback
+  /// to it.
+  ///
+  /// - Returns: The rows of each statement before the refused one, and the refusal; nil if there is
+  ///   none.
+  /// - Throws: A ``PostgresError`` if the connection is lost.
+  func executeUntilRefusal(
+    _ requests: [PostgresRequest]
+  ) throws(PostgresError) -> (rows: [PostgresRows], refusal: PostgresError?) {
+    let (answers, loss) = exchange(steps(for: requests))
+    if let loss { throw loss }
+    var rows: [PostgresRows] = []
+    for index in requests.indices {
+      guard let found = answers.executed[index] else {
+        guard let refusal = answers.firstRefusal else { throw missing(requests[index]) }
+        return (rows, refusal)
+      }
+      rows.append(found)
+    }
+    return (rows, answers.firstRefusal)
+  }
+
+  private func missing(_ request: PostgresRequest) -> PostgresError {
+    isBroken = true
+    return .lost(request.statement.name, "the server has not sent a result")
+  }
+
+  private func steps(for requests: [PostgresRequest]) -> [Step] {
     var steps: [Step] = []
     if transactionState == .beginsWithNextStatement {
       steps.append(.command("BEGIN"))
@@ -70,6 +116,10 @@ extension PostgresConnection {
       let statement = request.statement
       var name = preparedNames[statement] ?? names[statement]
       if name == nil {
+        guard statement.isReused, preparedNames.count + names.count < Self.preparedLimit else {
+          steps.append(.request(request, name: nil, index: index))
+          continue
+        }
         let newName = makeName()
         steps.append(.preparation(statement, name: newName))
         names[statement] = newName
@@ -78,17 +128,7 @@ extension PostgresConnection {
       steps.append(.request(request, name: name ?? "", index: index))
     }
     steps.append(.synchronization)
-    let (answers, loss) = exchange(steps)
-    if let error = loss ?? answers.firstRefusal { throw error }
-    var rows: [PostgresRows] = []
-    for index in requests.indices {
-      guard let result = answers.rows[index] else {
-        isBroken = true
-        throw .lost(requests[index].statement.name, "the server has not sent a result")
-      }
-      try rows.append(result.get())
-    }
-    return rows
+    return steps
   }
 
   /// Executes each statement in a transaction of its own.
@@ -157,8 +197,13 @@ extension PostgresConnection {
       unsafe PQsendPrepare(handle, name, statement.sql, 0, nil) == 1
     case .request(let request, let name, _):
       unsafe request.parameters.withPointers { values in
-        unsafe PQsendQueryPrepared(
-          handle, name, Int32(clamping: values.count), values.baseAddress, nil, nil, 0) == 1
+        let count = Int32(clamping: values.count)
+        guard let name else {
+          return unsafe PQsendQueryParams(
+            handle, request.statement.sql, count, nil, values.baseAddress, nil, nil, 0) == 1
+        }
+        return unsafe PQsendQueryPrepared(
+          handle, name, count, values.baseAddress, nil, nil, 0) == 1
       }
     case .synchronization: unsafe PQpipelineSync(handle) == 1
     }
@@ -197,7 +242,10 @@ extension PostgresConnection {
       switch step {
       case .request(_, _, let index):
         indices.append(index)
-        if case .rows(let rows, _) = answer { results[index] = rows }
+        if case .rows(let rows, _) = answer {
+          results[index] = rows
+          answers.executed[index] = rows
+        }
       case .preparation(let statement, let name):
         switch answer {
         // Stays prepared even if the transaction is rolled back.

@@ -88,11 +88,28 @@ internal import SystemSupport
   package func rows(
     _ statements: [(PostgresStatement, [PostgresValue])]
   ) throws(PostgresError) -> [PostgresRows] {
+    try execute(requests(statements))
+  }
+
+  /// Executes statements together as ``rows(_:)`` does, until one of them is refused.
+  ///
+  /// - Returns: The rows of each statement before the refused one, and the refusal; nil if there is
+  ///   none.
+  /// - Throws: A ``PostgresError`` if the connection is lost, or if values cannot be sent.
+  package func rowsUntilRefusal(
+    _ statements: [(PostgresStatement, [PostgresValue])]
+  ) throws(PostgresError) -> (rows: [PostgresRows], refusal: PostgresError?) {
+    try executeUntilRefusal(requests(statements))
+  }
+
+  private func requests(
+    _ statements: [(PostgresStatement, [PostgresValue])]
+  ) throws(PostgresError) -> [PostgresRequest] {
     var requests: [PostgresRequest] = []
     for (statement, values) in statements {
       try requests.append(PostgresRequest(statement, PostgresParameters(values, of: statement)))
     }
-    return try execute(requests)
+    return requests
   }
 
   /// Executes statements in a transaction.

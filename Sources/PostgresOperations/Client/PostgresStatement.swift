@@ -1,4 +1,4 @@
-/// An SQL statement, which each connection prepares once.
+/// An SQL statement, which each connection prepares once if it is reused.
 ///
 /// The SQL is literal text of this package and names quoted by ``PostgresName``; values are
 /// parameters.
@@ -6,10 +6,14 @@ package struct PostgresStatement: Sendable, Hashable {
   /// A name for error messages.
   package let name: String
   package let sql: String
+  /// Whether a connection prepares it.
+  package let isReused: Bool
 
-  package init(_ name: String, _ sql: String) {
+  /// - Parameter isReused: False for a statement that may occur only once, such as a query.
+  package init(_ name: String, _ sql: String, isReused: Bool = true) {
     self.name = name
     self.sql = sql
+    self.isReused = isReused
   }
 }
 
@@ -23,5 +27,15 @@ package enum PostgresName {
       text.unicodeScalars.append(character)
     }
     return text + "\""
+  }
+
+  /// Returns a text as a literal, for statements that take no parameters.
+  package static func literal(_ text: String) -> String {
+    var literal = "E'"
+    for character in text.unicodeScalars {
+      if character == "'" || character == "\\" { literal.unicodeScalars.append(character) }
+      literal.unicodeScalars.append(character)
+    }
+    return literal + "'"
   }
 }

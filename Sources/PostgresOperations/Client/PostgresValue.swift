@@ -3,8 +3,8 @@ package enum PostgresValue: Sendable, Hashable {
   case null
   case text(String)
   case integer(Int64)
-  /// An array of texts.
-  case texts([String])
+  /// An array of texts; nil is NULL.
+  case texts([String?])
 }
 
 /// The values of a statement in the text format of the protocol.
@@ -54,10 +54,14 @@ struct PostgresParameters: Sendable {
 
   /// Appends an array literal. Every element is quoted, so that `NULL` is a text and an empty text
   /// is an element.
-  private mutating func appendArray(_ texts: [String]) {
+  private mutating func appendArray(_ texts: [String?]) {
     bytes.append(UInt8(ascii: "{"))
     for (index, text) in texts.enumerated() {
       if index > 0 { bytes.append(UInt8(ascii: ",")) }
+      guard let text else {
+        bytes += "NULL".utf8
+        continue
+      }
       bytes.append(UInt8(ascii: "\""))
       for byte in text.utf8 {
         if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
