@@ -185,9 +185,9 @@ let headersOfPostgres = ["", "postgresql/", "pgsql/"].flatMap { folder in
 if headersOfPostgres.contains(where: FileManager.default.fileExists) {
   package.products.append(
     .library(name: "PostgresOperations", targets: ["PostgresOperations"]))
-  // The tests of durable runs also run on PostgreSQL, the demo takes addresses, and the benchmarks
-  // measure it.
-  let users = ["Benchmarks", "DevApp", "DurableOperationsTests"]
+  // The tests of durable runs and of record databases also run on PostgreSQL, the demo takes
+  // addresses, and the benchmarks measure it.
+  let users = ["Benchmarks", "DevApp", "DurableOperationsTests", "RecordOperationsTests"]
   for target in package.targets where users.contains(target.name) {
     target.dependencies.append("PostgresOperations")
   }
@@ -195,7 +195,10 @@ if headersOfPostgres.contains(where: FileManager.default.fileExists) {
     .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
     .target(
       name: "PostgresOperations",
-      dependencies: ["CompositeOperations", "CPostgres", "DurableOperations", "SystemSupport"],
+      dependencies: [
+        "CompositeOperations", "CPostgres", "DurableOperations", "RecordOperations",
+        "SystemSupport",
+      ],
       swiftSettings: strict),
     // Tests kill it.
     .executableTarget(
@@ -206,7 +209,8 @@ if headersOfPostgres.contains(where: FileManager.default.fileExists) {
       name: "PostgresOperationsTests",
       dependencies: [
         "CompositeOperations", "CompositeOperationsTestKit", "DurableOperations",
-        "OperationTracing", "PostgresOperations", "SystemSupport", "TestSupport",
+        "OperationTracing", "PostgresOperations", "RecordOperations", "SystemSupport",
+        "TestSupport",
       ], swiftSettings: strict),
   ]
 }

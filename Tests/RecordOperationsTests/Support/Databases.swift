@@ -1,13 +1,35 @@
+import Foundation
 import RecordOperations
 
+#if canImport(PostgresOperations)
+  import PostgresOperations
+#endif
+
 /// The databases that must behave equally.
+///
+/// If `COMPOSITE_TEST_STORE` has the address of a PostgreSQL database, the tests use only that one.
+/// Tests of PostgresOperations run those of this target that way.
 enum DatabaseKind: CaseIterable, Sendable {
-  case memory, sqlite
+  case memory, sqlite, postgres
+
+  private static let address = ProcessInfo.processInfo.environment["COMPOSITE_TEST_STORE"]
+
+  static var allCases: [DatabaseKind] { address == nil ? [.memory, .sqlite] : [.postgres] }
 
   func make(limits: RecordLimits = RecordLimits()) throws -> any RecordDatabase {
     switch self {
-    case .memory: MemoryRecordDatabase(limits: limits)
-    case .sqlite: try FolderDatabase(limits: limits)
+    case .memory: return MemoryRecordDatabase(limits: limits)
+    case .sqlite: return try FolderDatabase(limits: limits)
+    case .postgres:
+      #if canImport(PostgresOperations)
+        if let address = Self.address {
+          // The first save creates the schema.
+          let schema = "test_" + UUID().uuidString.lowercased()
+          return PostgresRecordDatabase(
+            address, PostgresRecordOptions(schema: schema, connections: 2, limits: limits))
+        }
+      #endif
+      throw RecordError(.unsupported("COMPOSITE_TEST_STORE is not set"))
     }
   }
 }

@@ -35,7 +35,7 @@ import Testing
 }
 
 extension [RecordOrder] {
-  fileprivate func precedes(_ one: DatabaseRecord, _ other: DatabaseRecord) -> Bool {
+  func precedes(_ one: DatabaseRecord, _ other: DatabaseRecord) -> Bool {
     for order in self {
       let (first, second) = (one[order.key], other[order.key])
       let isAscending = order.direction == .ascending
