@@ -1,3 +1,5 @@
+internal import SystemSupport
+
 /// An SQL statement, which each connection prepares once if it is reused.
 ///
 /// The SQL is literal text of this package and names quoted by ``PostgresName``; values are
@@ -15,6 +17,15 @@ package struct PostgresStatement: Sendable, Hashable {
     self.sql = sql
     self.isReused = isReused
   }
+}
+
+// Compared byte by byte: the names of tables can differ although `String` considers them equal.
+extension PostgresStatement {
+  package static func == (one: PostgresStatement, other: PostgresStatement) -> Bool {
+    one.sql.hasSameBytes(as: other.sql) && one.isReused == other.isReused && one.name == other.name
+  }
+
+  package func hash(into hasher: inout Hasher) { hasher.combine(sql) }
 }
 
 /// Names of tables and columns.

@@ -141,15 +141,19 @@ public final class PostgresRecordDatabase: RecordDatabase {
   private func repeating<Response: Sendable>(
     _ body: @Sendable () async throws -> Response
   ) async throws -> Response {
-    for _ in 1..<Self.attemptLimit {
-      do { return try await body() } catch is PostgresRecordSession.OutdatedSchema {}
-    }
-    do { return try await body() } catch is PostgresRecordSession.OutdatedSchema {
-      throw RecordError(
-        .unavailable(
-          "other programs change the tables of the schema \(schema.name) while they are used"))
-    } catch let error as PostgresError {
-      throw error.translated(isAfterCommit: false)
+    var attempt = 1
+    while true {
+      do { return try await body() } catch is PostgresRecordSession.OutdatedSchema {
+        guard attempt < Self.attemptLimit else {
+          throw RecordError(
+            .unavailable(
+              "other programs change the tables of the schema \(schema.name) while they are used"))
+        }
+        attempt += 1
+      } catch let error as PostgresError {
+        // There was no connection.
+        throw error.translated(isAfterCommit: false)
+      }
     }
   }
 }

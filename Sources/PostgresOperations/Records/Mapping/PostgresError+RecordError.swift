@@ -1,11 +1,11 @@
-internal import RecordOperations
+package import RecordOperations
 
 extension PostgresError {
   /// The error for callers of a database: a ``RecordError``.
   ///
   /// - Parameter isAfterCommit: Whether a lost connection leaves open whether the request was
   ///   executed.
-  func translated(isAfterCommit: Bool) -> RecordError {
+  package func translated(isAfterCommit: Bool) -> RecordError {
     switch kind {
     case .lost: RecordError(isAfterCommit ? .replyLost : .unavailable(description))
     case .notConnected where isTransient: RecordError(.unavailable(description))
