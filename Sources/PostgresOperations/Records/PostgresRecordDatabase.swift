@@ -54,8 +54,9 @@ public final class PostgresRecordDatabase: RecordDatabase {
   /// How the database is used.
   public let options: PostgresRecordOptions
 
+  let address: String
+  let schema: PostgresRecordSchema
   private let pool: PostgresPool
-  private let schema: PostgresRecordSchema
 
   /// The limits of ``options``.
   public var limits: RecordLimits { options.limits }
@@ -69,6 +70,7 @@ public final class PostgresRecordDatabase: RecordDatabase {
   ///     variables and the password file of libpq count, too.
   ///   - options: How the database is used.
   public init(_ address: String, _ options: PostgresRecordOptions = PostgresRecordOptions()) {
+    self.address = address
     self.options = options
     schema = PostgresRecordSchema(options.schema)
     pool = PostgresPool(

@@ -21,6 +21,13 @@ public struct PostgresRecordOptions: Sendable {
   public var timeout: Duration
   /// The limits of a batch and a page.
   public var limits: RecordLimits
+  /// Whether ``PostgresRecordDatabase/hints(in:)`` creates a trigger in the schema, by which the server
+  /// notifies all streams of hints of each transaction that changes records.
+  ///
+  /// The server serializes the commits of transactions with notifications, which limits the number of
+  /// commits in a second. The trigger stays until it is dropped: `DROP TRIGGER record_notify ON
+  /// record_states`.
+  public var hinting: Bool
 
   /// Creates options.
   ///
@@ -29,15 +36,17 @@ public struct PostgresRecordOptions: Sendable {
   ///   - connections: The maximum number of connections.
   ///   - timeout: The maximum time for which a request waits for the server.
   ///   - limits: The limits of a batch and a page.
+  ///   - hinting: Whether ``PostgresRecordDatabase/hints(in:)`` creates a trigger for notifications.
   /// - Precondition: `connections` is at least 1.
   public init(
     schema: String = "public", connections: Int = 4, timeout: Duration = .seconds(20),
-    limits: RecordLimits = defaultLimits
+    limits: RecordLimits = defaultLimits, hinting: Bool = false
   ) {
     precondition(connections >= 1, "`connections` must be at least 1 (was \(connections))")
     self.schema = schema
     self.connections = connections
     self.timeout = timeout
     self.limits = limits
+    self.hinting = hinting
   }
 }

@@ -15,6 +15,29 @@ enum PostgresTracking {
   /// The domains of columns whose meaning is not only a type of PostgreSQL.
   static let (referenceDomain, nullDomain) = ("record_reference", "record_null")
 
+  /// The channel of notifications about changes, whose payload is the name of the schema.
+  static let channel = "record_changes"
+  /// The trigger that sends them.
+  static let notifyingTrigger = "record_notify"
+
+  /// Returns the statements that create the trigger for notifications. The server sends equal
+  /// notifications of a transaction once.
+  static func notifications(in schema: PostgresRecordSchema) -> [String] {
+    let function = schema.qualified(notifyingTrigger)
+    return [
+      """
+      CREATE FUNCTION \(function)() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN
+        PERFORM pg_catalog.pg_notify(''\(channel)'', TG_TABLE_SCHEMA::text);
+        RETURN NULL;
+      END'
+      """,
+      """
+      CREATE TRIGGER \(notifyingTrigger) AFTER INSERT OR UPDATE ON \(schema.states) \
+      FOR EACH STATEMENT EXECUTE FUNCTION \(function)()
+      """,
+    ]
+  }
+
   /// Returns the statements that create the tables in a schema that exists.
   static func tables(in schema: PostgresRecordSchema) -> [String] {
     [

@@ -66,6 +66,24 @@ extension PostgresRecordSession {
     try create(parts)
   }
 
+  /// Creates the trigger for notifications, unless it exists. Must be called in a transaction.
+  ///
+  /// - Throws: A ``PostgresError``.
+  func createNotifications() throws {
+    let exists = PostgresStatement(
+      "find the trigger",
+      """
+      SELECT FROM pg_trigger WHERE tgrelid = to_regclass($1::text) \
+      AND tgname = '\(PostgresTracking.notifyingTrigger)'
+      """)
+    if try connection.rows(exists, [.text(schema.states)]).count > 0 { return }
+    try beginCreation(of: PostgresMissingParts())
+    try createTrackingTables()
+    // Another program may have created it before the lock.
+    if try connection.rows(exists, [.text(schema.states)]).count > 0 { return }
+    try execute(PostgresTracking.notifications(in: schema))
+  }
+
   private func createTrackingTables() throws {
     let state = try connection.rows(
       PostgresStatement(

@@ -1,0 +1,77 @@
+import CompositeOperations
+import Foundation
+import PostgresOperations
+import RecordOperations
+import TestSupport
+import Testing
+
+@Suite(
+  .serialized, .enabled(if: PrivateServer.missingServer == nil), .timeLimit(.minutes(2)))
+struct RecordHintTests {
+  private static let server = PrivateServer(settings: ["autovacuum=off"])
+
+  private func database(_ schema: RecordSchema) -> PostgresRecordDatabase {
+    PostgresRecordDatabase(
+      schema.address, PostgresRecordOptions(schema: schema.name, hinting: true))
+  }
+
+  @Test func `a commit of any program is a hint, and so is a new connection`() async throws {
+    let schema = try await RecordSchema(on: Self.server)
+    var hints = database(schema).hints(in: .default).makeAsyncIterator()
+    // The first connection.
+    #expect(await hints.next() != nil)
+    let other = schema.database()
+    try await other.save(record("Book", "1", ["a": 1]))
+    #expect(await hints.next() != nil)
+    try await schema.query("update \"Book\" set a = 2")
+    #expect(await hints.next() != nil)
+    #expect(try await other.record("Book", "1")?["a"] == 2)
+    let ended = try await schema.query(
+      """
+      select count(pg_terminate_backend(pid)) from pg_stat_activity
+      where query = 'LISTEN "record_changes"'
+      """)
+    #expect(ended == "1")
+    #expect(await hints.next() != nil)
+  }
+
+  @Test func `a cancelled stream closes its connection`() async throws {
+    let schema = try await RecordSchema(on: Self.server)
+    let database = database(schema)
+    let (started, signal) = AsyncStream.makeStream(of: Void.self)
+    let task = Task { for await _ in database.hints(in: .default) { signal.yield() } }
+    for await _ in started { break }
+    task.cancel()
+    await task.value
+    // The server may notice the end of the connection later.
+    let listeners = "select count(*) from pg_stat_activity where query like 'LISTEN%'"
+    while try await schema.query(listeners) != "0" { await Task.yield() }
+  }
+
+  @Test func `a mirror of a PostgreSQL database follows its changes`() async throws {
+    let schema = try await RecordSchema(on: Self.server)
+    let remote = database(schema)
+    let folder = try TemporaryFolder()
+    let local = SQLiteRecordDatabase(folder.url.appendingPathComponent("local.sqlite").path)
+    let mirror = RecordMirror(of: ["Book"], in: local, with: remote)
+    try await remote.save(record("Book", "1", ["title": "Emma"]))
+    var changes = mirror.changes.makeAsyncIterator()
+    let run = mirror.following(atLeastEvery: .seconds(3_600)).start()
+    guard case .saved(let first)? = await changes.next() else {
+      Issue.record("the first change must be a saved record")
+      return run.cancel()
+    }
+    #expect(first["title"] == "Emma")
+    try await schema.query("update \"Book\" set title = 'Sanditon'")
+    guard case .saved(let second)? = await changes.next() else {
+      Issue.record("the second change must be a saved record")
+      return run.cancel()
+    }
+    #expect(second["title"] == "Sanditon")
+    try await local.save(record("Book", "2", ["title": "Persuasion"]))
+    let other = schema.database()
+    while try await other.record("Book", "2")?["title"] != "Persuasion" { await Task.yield() }
+    run.cancel()
+    _ = await run.lateOutcome
+  }
+}
