@@ -1,5 +1,11 @@
 internal import RecordOperations
 
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
 /// A position in the sequence of changes. As a token: `identity:transaction:sequence:beginning`.
 private struct PostgresPosition {
   let identity: String
@@ -81,13 +87,15 @@ extension PostgresRecordSession {
       else { throw RecordError(.tokenExpired) }
       return position
     }
-    let (states, start) = try states(after: position, identity, atMost: count)
-    return try records(of: states, since: start, atMost: count)
+    let (states, start, delayedSince) = try states(after: position, identity, atMost: count)
+    var page = try records(of: states, since: start, atMost: count)
+    page.delayedSince = delayedSince
+    return page
   }
 
   private func states(
     after position: PostgresPosition?, _ identity: String, atMost count: Int
-  ) throws -> (states: PostgresRows, start: PostgresPosition) {
+  ) throws -> (states: PostgresRows, start: PostgresPosition, delayedSince: Date?) {
     let horizon = try connection.rows(
       PostgresStatement(
         "read the horizon",
@@ -108,21 +116,34 @@ extension PostgresRecordSession {
     if position != nil, max(start.transaction, start.beginning) < forgotten {
       throw RecordError(.tokenExpired)
     }
-    let states = try connection.rows(
-      PostgresStatement(
-        "read changes",
-        """
-        SELECT type, name, deleted, xid, sequence FROM \(schema.states)
-        WHERE (xid, sequence) > ($1::xid8, $2::bigint)
-          AND xid < pg_snapshot_xmin(pg_current_snapshot()) AND (NOT deleted OR xid >= $3::xid8)
-        ORDER BY xid, sequence LIMIT $4::bigint
-        """),
-      [
-        .text("\(start.transaction)"), .integer(start.sequence), .text("\(start.beginning)"),
-        // One more row shows whether this is the last page.
-        .integer(Int64(count == .max ? count : count + 1)),
-      ])
-    return (states, start)
+    let changes = PostgresStatement(
+      "read changes",
+      """
+      SELECT type, name, deleted, xid, sequence FROM \(schema.states)
+      WHERE (xid, sequence) > ($1::xid8, $2::bigint)
+        AND xid < pg_snapshot_xmin(pg_current_snapshot()) AND (NOT deleted OR xid >= $3::xid8)
+      ORDER BY xid, sequence LIMIT $4::bigint
+      """)
+    let delayed = PostgresStatement(
+      "read delayed changes",
+      """
+      SELECT (extract(epoch FROM modified) * 1000)::bigint FROM \(schema.states)
+      WHERE xid >= pg_snapshot_xmin(pg_current_snapshot()) ORDER BY xid, sequence LIMIT 1
+      """)
+    let rows = try connection.rows([
+      (
+        changes,
+        [
+          .text("\(start.transaction)"), .integer(start.sequence), .text("\(start.beginning)"),
+          // One more row shows whether this is the last page.
+          .integer(Int64(count == .max ? count : count + 1)),
+        ]
+      ), (delayed, []),
+    ])
+    let milliseconds = rows[1].count > 0 ? rows[1].integer(0, 0) : nil
+    return (
+      rows[0], start, milliseconds.map { Date(timeIntervalSince1970: Double($0) / 1_000) }
+    )
   }
 
   private func records(

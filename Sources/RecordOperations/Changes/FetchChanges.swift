@@ -1,5 +1,11 @@
 public import CompositeOperations
 
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
 /// An operation that fetches what has changed in a database since a token.
 ///
 /// ```swift
@@ -57,7 +63,9 @@ public struct FetchChanges: ComposableOperation {
     var deleted: Set<RecordID> = []
     var order: [RecordID] = []
     var startsOver = false
+    var delayedSince: Date?
     let token = try await eachPage(in: context) { page in
+      delayedSince = page.delayedSince
       if page.startsOver {
         (changed, deleted, order, startsOver) = ([:], [], [], true)
       }
@@ -78,7 +86,7 @@ public struct FetchChanges: ComposableOperation {
     let last = order.reversed().filter { seen.insert($0).inserted }.reversed()
     return FetchedChanges(
       changed: last.compactMap { changed[$0] }, deleted: last.filter(deleted.contains),
-      token: token, startsOver: startsOver)
+      token: token, startsOver: startsOver, delayedSince: delayedSince)
   }
 
   /// Returns an operation that passes each page to a closure before it fetches the next one.
@@ -169,16 +177,24 @@ public struct FetchedChanges: Sendable {
   /// If this is `true`, discard all records that were fetched earlier. Of the pages of a fetch,
   /// this is `true` for the first one without a token, and for the first one after a token expired.
   public let startsOver: Bool
+  /// The time of the first change that could not be fetched yet, because an open transaction of
+  /// another program delays it; `nil` if no change is delayed, or if the database does not know.
+  public let delayedSince: Date?
 
-  init(changed: [DatabaseRecord], deleted: [RecordID], token: ChangeToken, startsOver: Bool) {
+  init(
+    changed: [DatabaseRecord], deleted: [RecordID], token: ChangeToken, startsOver: Bool,
+    delayedSince: Date?
+  ) {
     self.changed = changed
     self.deleted = deleted
     self.token = token
     self.startsOver = startsOver
+    self.delayedSince = delayedSince
   }
 
   init(_ page: ChangePage, startsOver: Bool) {
     self.init(
-      changed: page.changed, deleted: page.deleted, token: page.token, startsOver: startsOver)
+      changed: page.changed, deleted: page.deleted, token: page.token, startsOver: startsOver,
+      delayedSince: page.delayedSince)
   }
 }

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
 /// A position in the changes of a database. Only the database that issued it can interpret it.
 public struct ChangeToken: Hashable, Codable, Sendable, CustomStringConvertible {
   /// The database's text for the position.
@@ -17,14 +23,26 @@ public struct ChangePage: Sendable {
   public var token: ChangeToken
   /// Whether more changes are available now.
   public var hasMore: Bool
+  /// The time of the first change that cannot be reported yet, because an open transaction of another
+  /// program delays it; `nil` if no change is delayed, or if the database does not know.
+  public var delayedSince: Date?
 
   /// Creates a page of changes.
+  ///
+  /// - Parameters:
+  ///   - changed: The saved records in their current state.
+  ///   - deleted: The IDs of the deleted records.
+  ///   - token: The position after this page.
+  ///   - hasMore: Whether more changes are available now.
+  ///   - delayedSince: The time of the first change that an open transaction delays.
   public init(
-    changed: [DatabaseRecord], deleted: [RecordID], token: ChangeToken, hasMore: Bool
+    changed: [DatabaseRecord], deleted: [RecordID], token: ChangeToken, hasMore: Bool,
+    delayedSince: Date? = nil
   ) {
     self.changed = changed
     self.deleted = deleted
     self.token = token
     self.hasMore = hasMore
+    self.delayedSince = delayedSince
   }
 }

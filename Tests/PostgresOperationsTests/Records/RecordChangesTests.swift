@@ -24,8 +24,13 @@ struct RecordChangesTests {
     // It is delayed, because a later position would exclude the open transaction.
     let during = try await database.allChanges(since: start.token)
     #expect(during.changed.isEmpty && during.token == start.token)
+    let quick = try #require(try await database.record("Book", "quick")?.modified)
+    #expect(during.delayedSince == quick)
+    let fetched = try await FetchChanges(since: start.token, in: database).run().get()
+    #expect(fetched.delayedSince == quick)
     try slow.execute("COMMIT")
     let after = try await database.allChanges(since: during.token)
+    #expect(after.delayedSince == nil)
     #expect(Set(after.changed.map(\.id.name)) == ["slow", "quick"])
     #expect(try await database.allChanges(since: after.token).changed.isEmpty)
   }
