@@ -145,11 +145,10 @@ public final class PostgresRecordDatabase: RecordDatabase {
   ) async throws -> Response {
     var attempt = 1
     while true {
-      do { return try await body() } catch is PostgresRecordSession.OutdatedSchema {
+      do { return try await body() } catch let error as PostgresRecordSession.OutdatedSchema {
+        // The error may also be the one of a trigger or a view, whatever the tables are.
         guard attempt < Self.attemptLimit else {
-          throw RecordError(
-            .unavailable(
-              "other programs change the tables of the schema \(schema.name) while they are used"))
+          throw error.cause.translated(isAfterCommit: false)
         }
         attempt += 1
       } catch let error as PostgresError {
@@ -179,6 +178,6 @@ extension PostgresError {
   /// The error of a request: a ``RecordError``, or ``PostgresRecordSession/OutdatedSchema``.
   fileprivate func ofRequest(isAfterCommit: Bool) -> any Error {
     isSchemaMismatch
-      ? PostgresRecordSession.OutdatedSchema() : translated(isAfterCommit: isAfterCommit)
+      ? PostgresRecordSession.OutdatedSchema(cause: self) : translated(isAfterCommit: isAfterCommit)
   }
 }

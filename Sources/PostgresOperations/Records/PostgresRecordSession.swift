@@ -7,7 +7,10 @@ struct PostgresRecordSession {
   typealias Tables = PostgresRecordSchema.Tables
 
   /// The tables have changed since they were read. The request must be repeated from its beginning.
-  struct OutdatedSchema: Error {}
+  struct OutdatedSchema: Error {
+    /// The error of a statement that does not fit the tables.
+    let cause: PostgresError
+  }
 
   let connection: PostgresConnection
   let schema: PostgresRecordSchema
@@ -41,7 +44,7 @@ struct PostgresRecordSession {
       if let refusal {
         if refusal.isSchemaMismatch {
           schema.forget(names)
-          throw OutdatedSchema()
+          throw OutdatedSchema(cause: refusal)
         }
         throw refusal
       }

@@ -106,6 +106,20 @@ struct RecordFailureTests {
     #expect(try await database.names(RecordQuery("t")) == ["1", "3"])
   }
 
+  @Test func `an error in a trigger that looks like a changed table is reported`() async throws {
+    let schema = try await RecordSchema()
+    try await schema.create(
+      """
+      create table t (id text primary key, n int);
+      create function broken() returns trigger language plpgsql
+        as 'begin perform missing_function(); return new; end';
+      create trigger broken before insert on t for each row execute function broken()
+      """)
+    let error = await recordError { try await schema.database().save(record("t", "1", ["n": 1])) }
+    #expect(error?.name == "invalid")
+    #expect(error?.description.contains("missing_function") == true, "\(error as Any)")
+  }
+
   @Test func `concurrent requests create a table once, and one of them a record`() async throws {
     let schema = try await RecordSchema()
     let names = try await withThrowingTaskGroup(of: String.self) { group in

@@ -109,7 +109,7 @@ extension PostgresRecordSession {
   }
 
   func rethrowUnlessOfChange(_ error: PostgresError) throws {
-    if error.isSchemaMismatch { throw OutdatedSchema() }
+    if error.isSchemaMismatch { throw OutdatedSchema(cause: error) }
     if !error.isOfChange { throw error }
   }
 }
