@@ -1,6 +1,8 @@
 import CompositeOperations
 import CompositeOperationsTestKit
 import DurableOperations
+import Foundation
+import TestSupport
 import Testing
 
 @Suite struct WorkerTests {
@@ -53,6 +55,26 @@ import Testing
       worker.cancel()
       _ = await worker.outcome
     }
+    #expect(try await store.run("r")?.summary.state == .ready)
+  }
+
+  @Test(.enabled(if: TestServer.isAbsent, "the moment of the commit is that of SQLite"))
+  func `a worker that is cancelled while it claims a run releases it`() async throws {
+    let folder = try TemporaryFolder()
+    let worker = Lock<OperationRun<Void>?>(nil)
+    let isCancelling = Lock(false)
+    let store = RunStore.sqlite(folder["runs.sqlite"].path) { moment, _ in
+      guard moment == .afterCommit, isCancelling.withLock(\.self) else { return }
+      // The first commit of the worker is that of its claim.
+      while worker.withLock({ $0 == nil }) {}
+      worker.withLock(\.self)?.cancel()
+    }
+    try await store.start(Sum(count: 1), named: "r")
+    isCancelling.withLock { $0 = true }
+    let run = DurableWorker(in: store, running: [Sum.self]).start()
+    worker.withLock { $0 = run }
+    _ = await run.outcome
+    isCancelling.withLock { $0 = false }
     #expect(try await store.run("r")?.summary.state == .ready)
   }
 

@@ -16,6 +16,16 @@ struct ClaimedRun: ComposableOperation {
   private let execution: RunExecution
   /// The link of this claim; nil if the store keeps no trace.
   private let link: TraceLink?
+  private let begun = Begun()
+
+  /// Whether the operation has begun, which releases the run at its end.
+  private final class Begun: Sendable {
+    private let state = Lock(false)
+
+    var isSet: Bool { state.withLock(\.self) }
+
+    func set() { state.withLock { $0 = true } }
+  }
 
   private init(_ execution: RunExecution) {
     self.execution = execution
@@ -28,8 +38,13 @@ struct ClaimedRun: ComposableOperation {
     of execution: RunExecution, in context: OperationContext
   ) async -> Outcome<RunStop> {
     let claim = ClaimedRun(execution)
-    guard let link = claim.link else { return await context.outcome(of: claim) }
-    return await context.linked(by: link).outcome(of: claim)
+    let context = claim.link.map { context.linked(by: $0) } ?? context
+    let outcome = await context.outcome(of: claim)
+    if !claim.begun.isSet {
+      // The task was cancelled first. After an error, another claim follows the end of the lease.
+      try? await execution.backend.release(by: execution.claim.token)
+    }
+    return outcome
   }
 
   /// Runs a run as a part of the operation that waits for it: as a child if it has a trace, because
@@ -48,6 +63,7 @@ struct ClaimedRun: ComposableOperation {
   var operationName: String { "\(execution.flow.name) \(execution.claim.token.run)" }
 
   func perform(in context: OperationContext) async throws -> RunStop {
+    begun.set()
     do {
       guard let trace = execution.claim.run.trace else {
         return try await execution.perform(in: context)
