@@ -17,7 +17,9 @@ enum FlowServer {
       """)
     server.arguments += [place, "\(ProcessInfo.processInfo.processIdentifier)"]
     let program = TestProgram(server.executable.path, server.arguments)
-    let running = try program.start(output: nil, error: .standardError)
+    // Without the outputs of this process: `swift test` collects it when they are closed, and the
+    // server ends after that.
+    let running = try program.start()
     await eventually {
       FileManager.default.fileExists(atPath: place) || hasEnded(running.processIdentifier)
     }
