@@ -91,7 +91,7 @@ extension PostgresRecordDatabase {
   ///
   /// Gives their records tags, as the first save or deletion made here would.
   ///
-  /// - Throws: A ``RecordError`` if a table does not exist or cannot be tracked, or if the request
+  /// - Throws: A `RecordError` if a table does not exist or cannot be tracked, or if the request
   ///   fails; `CancellationError` if the task was cancelled before.
   public func keepChanges(of types: [String]) async throws {
     try await write { session, _ in try session.track(types) }
