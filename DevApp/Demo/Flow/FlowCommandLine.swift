@@ -31,7 +31,7 @@ struct FlowCommandLine {
       --dry-run         prints which steps would run and why, and runs nothing
       --on ADDRESS      runs the commands on the workers of a PostgreSQL database, such as postgresql://flows@db/app,
                         which `DevApp worker ADDRESS --commands` starts, and which need the same folders. A command
-                        goes on if this process is killed, and the same command line takes its result
+                        continues if this process is killed, and the same command line then uses its result
       --queue QUEUE     the queue of the workers in the database (default: default)
       --json            prints a line with a JSON object for each event
     \(FlowOptions.usage)

@@ -45,7 +45,8 @@ struct FlowExecution: ComposableOperation {
       attempt: step.timeout.map { AnyOperation(attempt.timingOut(after: $0)) }
         ?? AnyOperation(attempt),
       counter: attempts, onBegin: { [session, unit] in session.reporter.began(unit) })
-    // A step that waits for a slot or a lock is stopped when it has it: a run has few tasks.
+    // Without retries, only an attempt needs a task that the stop can cancel. A step that waits for a
+    // slot or a lock is stopped when it has it.
     let isRepeated = step.retries > 0
     let once = AnyOperation(timed)
     let inSlot = AnyOperation(

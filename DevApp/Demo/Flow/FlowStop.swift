@@ -40,8 +40,9 @@ final class FlowStop: Sendable {
     } onCancel: {
       task.cancel()
     }
-    let wasStopped = state.withLock { $0.running.removeValue(forKey: number) == nil }
-    if wasStopped, case .failure = result { throw CancellationError() }
+    // Nil after the stop. The function is released outside the lock.
+    let cancel = state.withLock { $0.running.removeValue(forKey: number) }
+    if cancel == nil, case .failure = result { throw CancellationError() }
     return try result.get()
   }
 

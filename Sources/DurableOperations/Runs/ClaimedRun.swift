@@ -16,16 +16,8 @@ struct ClaimedRun: ComposableOperation {
   private let execution: RunExecution
   /// The link of this claim; nil if the store keeps no trace.
   private let link: TraceLink?
-  private let begun = Begun()
-
-  /// Whether the operation has begun, which releases the run at its end.
-  private final class Begun: Sendable {
-    private let state = Lock(false)
-
-    var isSet: Bool { state.withLock(\.self) }
-
-    func set() { state.withLock { $0 = true } }
-  }
+  /// Open when the operation has begun, which releases the run at its end.
+  private let begun = Latch()
 
   private init(_ execution: RunExecution) {
     self.execution = execution
@@ -40,7 +32,7 @@ struct ClaimedRun: ComposableOperation {
     let claim = ClaimedRun(execution)
     let context = claim.link.map { context.linked(by: $0) } ?? context
     let outcome = await context.outcome(of: claim)
-    if !claim.begun.isSet {
+    if !claim.begun.isOpen {
       // The task was cancelled first. After an error, another claim follows the end of the lease.
       try? await execution.backend.release(by: execution.claim.token)
     }
@@ -63,7 +55,7 @@ struct ClaimedRun: ComposableOperation {
   var operationName: String { "\(execution.flow.name) \(execution.claim.token.run)" }
 
   func perform(in context: OperationContext) async throws -> RunStop {
-    begun.set()
+    begun.open()
     do {
       guard let trace = execution.claim.run.trace else {
         return try await execution.perform(in: context)

@@ -12,6 +12,10 @@ package final class Latch: Sendable {
 
   package init() {}
 
+  package var isOpen: Bool {
+    state.withLock { if case .open = $0 { true } else { false } }
+  }
+
   package func open() {
     let continuation = state.withLock { state -> CheckedContinuation<Void, Never>? in
       defer { state = .open }

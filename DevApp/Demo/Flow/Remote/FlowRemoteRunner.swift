@@ -6,8 +6,8 @@ import Foundation
 
 /// Runs commands on the workers of a store.
 ///
-/// The commands of a killed process go on. The next process that runs the same commands takes their
-/// results, in the order in which they were given to the workers.
+/// The commands of a killed process continue. The next process that runs the same commands uses
+/// their results, in the order in which they were given to the workers.
 final class FlowRemoteRunner: FlowRunner {
   private struct State: Sendable {
     /// The commands of an earlier process that can be continued, in their order, by unit.
