@@ -137,7 +137,7 @@ import Testing
     try manager.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path)
     let copy = try TemporaryFolder()
     let search = Program.devApp("duplicates", "--json", folder.path)
-    guard let program = try search.withoutPrivileges(copiedTo: copy) else { return }
+    guard let program = try await search.withoutPrivileges(copiedTo: copy) else { return }
     let printed = try await program.run()
     #expect(printed.status == 0)
     let report = try Report(printed)

@@ -326,7 +326,7 @@ import Testing
       let reachable = try TemporaryFolder()
       var show = Program.devApp("journal", file)
       show.environment = ["TZ": "UTC"]
-      guard var program = try show.withoutPrivileges(copiedTo: reachable) else { return }
+      guard var program = try await show.withoutPrivileges(copiedTo: reachable) else { return }
       let common = program.arguments
       for (arguments, text) in [
         (["list"], "l    Fulfilment  2026-11-24 12:00      1  parked for the event \"approved\"\n"),

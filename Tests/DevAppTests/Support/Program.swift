@@ -60,13 +60,15 @@ struct Program {
   ///
   /// - Parameter folder: Where root copies the executable to, because others cannot read the folder
   ///   of the built tests.
-  func withoutPrivileges(copiedTo folder: TemporaryFolder) throws -> Program? {
+  func withoutPrivileges(copiedTo folder: TemporaryFolder) async throws -> Program? {
     guard geteuid() == 0 else { return self }
     guard let setpriv = Program.installed("setpriv") else { return nil }
-    let manager = FileManager.default
-    try manager.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path)
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path)
     let copy = folder.url.appendingPathComponent(executable.lastPathComponent)
-    try manager.copyItem(at: executable, to: copy)
+    // Another process copies: a child that another test starts while this process has the copy open
+    // for writing inherits the open file, and the copy cannot be executed before that child ends.
+    let copied = try await TestProgram("/bin/cp", [executable.path, copy.path]).start().end()
+    guard copied == 0 else { throw CocoaError(.fileWriteUnknown) }
     var program = self
     program.executable = setpriv.executable
     program.arguments = ["--reuid=65534", "--clear-groups", copy.path] + arguments
