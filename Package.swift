@@ -16,6 +16,7 @@ let package = Package(
   name: "CompositeOperations",
   platforms: [.macOS(.v26), .iOS(.v26), .tvOS(.v26), .watchOS(.v26), .visionOS(.v26)],
   products: [
+    .library(name: "CloudKitOperations", targets: ["CloudKitOperations"]),
     .library(name: "CompositeOperations", targets: ["CompositeOperations"]),
     .library(
       name: "CompositeOperationsFoundation", targets: ["CompositeOperationsFoundation"]),
@@ -53,6 +54,10 @@ let package = Package(
     .target(
       name: "RecordOperations",
       dependencies: ["CompositeOperations", "SQLiteSupport", "SystemSupport"],
+      swiftSettings: strict),
+    .target(
+      name: "CloudKitOperations",
+      dependencies: ["CompositeOperations", "HTTPOperations", "RecordOperations", "SystemSupport"],
       swiftSettings: strict),
     .target(
       name: "SQLiteSupport", dependencies: ["CompositeOperations", "CSQLite", "SystemSupport"],
@@ -112,10 +117,22 @@ let package = Package(
     .testTarget(
       name: "RecordOperationsTests",
       dependencies: [
-        "CompositeOperations", "CompositeOperationsTestKit", "RecordOperations", "SQLiteSupport",
-        "SystemSupport", "TestSupport",
+        "CloudKitOperations", "CompositeOperations", "CompositeOperationsTestKit", "FakeCloudKit",
+        "RecordOperations", "SQLiteSupport", "SystemSupport", "TestSupport",
       ],
       swiftSettings: strict),
+    .testTarget(
+      name: "CloudKitOperationsTests",
+      dependencies: [
+        "CloudKitOperations", "CompositeOperations", "CompositeOperationsTestKit", "FakeCloudKit",
+        "HTTPOperations", "LoopbackServer", "RecordOperations", "TestSupport",
+      ],
+      swiftSettings: strict),
+    // A server as Apple's reference describes iCloud.
+    .target(
+      name: "FakeCloudKit",
+      dependencies: ["CompositeOperations", "LoopbackServer", "RecordOperations"],
+      path: "Tests/FakeCloudKit", swiftSettings: strict),
     .testTarget(
       name: "SQLiteSupportTests",
       dependencies: ["CompositeOperationsTestKit", "SQLiteSupport", "SystemSupport"],
@@ -229,4 +246,16 @@ if headersOfYAML.contains(where: FileManager.default.fileExists) {
   package.targets.append(
     .systemLibrary(
       name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"]), .brew(["libyaml"])]))
+}
+
+// CloudKitOperations signs with libcrypto; without its header, it has no server-to-server keys. As for
+// libpq, the package manager remembers this answer.
+let headersOfCrypto = ["/usr/include", "/usr/local/include"].map { "\($0)/openssl/evp.h" }
+if headersOfCrypto.contains(where: FileManager.default.fileExists) {
+  let users = ["CloudKitOperations", "CloudKitOperationsTests", "FakeCloudKit"]
+  for target in package.targets where users.contains(target.name) {
+    target.dependencies.append(.target(name: "CCrypto", condition: .when(platforms: [.linux])))
+  }
+  package.targets.append(
+    .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]))
 }

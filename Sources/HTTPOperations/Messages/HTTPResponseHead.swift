@@ -18,13 +18,13 @@ public struct HTTPResponseHead: Sendable, Hashable {
 
 /// Dates in headers (RFC 9110, section 5.6.7): the current format, and the two obsolete ones, which
 /// must be accepted.
-enum HTTPDate {
+package enum HTTPDate {
   private static let forms = [
     "EEE, dd MMM yyyy HH:mm:ss 'GMT'", "EEEE, dd-MMM-yy HH:mm:ss 'GMT'", "EEE MMM d HH:mm:ss yyyy",
   ]
 
   /// - Returns: Nil if the text is malformed.
-  static func date(from text: String) -> Date? {
+  package static func date(from text: String) -> Date? {
     let format = DateFormatter()
     format.locale = Locale(identifier: "en_US_POSIX")
     format.timeZone = TimeZone(secondsFromGMT: 0)

@@ -149,7 +149,7 @@ public struct RecordCapabilities: OptionSet, Hashable, Sendable {
   /// Throws an error if a feature is not supported.
   ///
   /// - Throws: A ``RecordError`` that names the missing feature.
-  func require(_ needs: RecordCapabilities) throws(RecordError) {
+  package func require(_ needs: RecordCapabilities) throws(RecordError) {
     guard let missing = Self.names.first(where: { needs.contains($0.0) && !contains($0.0) }) else {
       return
     }

@@ -65,7 +65,7 @@ public struct RecordPage: Sendable {
 
 extension RecordQuery {
   /// The features that a database needs to run the query.
-  var needs: RecordCapabilities {
+  package var needs: RecordCapabilities {
     (predicate?.needs ?? []).union(order.isEmpty ? [] : .sorting)
   }
 }

@@ -5,7 +5,7 @@ import Testing
   private static let rules = [
     ("O", 8), ("P", 9), ("S", 8), ("G", 7), ("W", 10), ("H", 4), ("T", 3), ("R", 7), ("E", 5),
     ("Q", 3), ("V", 13), ("C", 5), ("B", 4), ("F", 3), ("N", 6), ("X", 4), ("D", 15), ("M", 12),
-    ("J", 25), ("K", 10), ("L", 12),
+    ("Y", 6), ("J", 25), ("K", 10), ("L", 12),
   ].flatMap { group, count in (1...count).map { "\(group)\($0)" } }
 
   private static func page() throws -> String {
@@ -35,7 +35,9 @@ import Testing
   @Test func `C2: unstructured tasks are created in one file`() throws {
     // The test kit and the tests may create unstructured tasks.
     let modules = [
-      "CompositeOperations", "CompositeOperationsFoundation", "HTTPOperations", "RecordOperations",
+      "CloudKitOperations", "CompositeOperations", "CompositeOperationsFoundation",
+      "HTTPOperations",
+      "RecordOperations",
     ]
     let files = try modules.flatMap { module in
       try Checkout.files(below: "Sources/\(module)", suffix: ".swift")

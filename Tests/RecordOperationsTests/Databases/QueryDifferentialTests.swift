@@ -3,7 +3,7 @@ import Testing
 
 /// Compares the results of each kind of database with an evaluation in Swift.
 @Suite struct QueryDifferentialTests {
-  @Test(arguments: DatabaseKind.allCases, [0, 1, 2, 3])
+  @Test(arguments: DatabaseKind.complete, [0, 1, 2, 3])
   func `D5: every database finds the records of a predicate, in the order of the query`(
     kind: DatabaseKind, block: UInt64
   ) async throws {

@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  @Test(arguments: DatabaseKind.allCases)
+  @Test(arguments: DatabaseKind.complete)
   func `D8: values are read as they were saved`(kind: DatabaseKind) async throws {
     let database = try kind.make()
     let values: [String: FieldValue] = [
@@ -155,6 +155,10 @@ import Testing
     let author = RecordID("Author", "Austen")
     let book = record("1", ["author": .reference(RecordReference(author, onDelete: rule))])
     let early = try await database.modify(RecordBatch([.save(book, .allKeys)]))[0]
+    if kind == .cloudKit, rule == .nullify {
+      #expect(early.error?.name == "invalid")
+      return
+    }
     #expect(early.error?.name == (rule == .keep ? nil : "referenceViolated"))
     let tag = try await database.save(record("Austen", type: "Author", ["name": "Jane"]), book)[1]
       .tag
@@ -192,7 +196,7 @@ import Testing
     #expect(try await database.query(RecordQuery("Book"), after: nil, atMost: 9).records.isEmpty)
   }
 
-  @Test(arguments: DatabaseKind.allCases)
+  @Test(arguments: DatabaseKind.complete)
   func `a deletion denied further down a cascade names the record that denies it`(
     kind: DatabaseKind
   ) async throws {

@@ -1,3 +1,5 @@
+import CloudKitOperations
+import FakeCloudKit
 import Foundation
 import RecordOperations
 
@@ -10,16 +12,22 @@ import RecordOperations
 /// If `COMPOSITE_TEST_STORE` has the address of a PostgreSQL database, the tests use only that one.
 /// Tests of PostgresOperations run those of this target that way.
 enum DatabaseKind: CaseIterable, Sendable {
-  case memory, sqlite, postgres
+  case memory, sqlite, cloudKit, postgres
 
   private static let address = ProcessInfo.processInfo.environment["COMPOSITE_TEST_STORE"]
 
-  static var allCases: [DatabaseKind] { address == nil ? [.memory, .sqlite] : [.postgres] }
+  static var allCases: [DatabaseKind] {
+    address == nil ? [.memory, .sqlite, .cloudKit] : [.postgres]
+  }
+
+  /// The databases that store all values, have all delete rules and evaluate all predicates.
+  static var complete: [DatabaseKind] { allCases.filter { $0 != .cloudKit } }
 
   func make(limits: RecordLimits = RecordLimits()) throws -> any RecordDatabase {
     switch self {
     case .memory: return MemoryRecordDatabase(limits: limits)
     case .sqlite: return try FolderDatabase(limits: limits)
+    case .cloudKit: return try CloudKitZone(limits: limits)
     case .postgres:
       #if canImport(PostgresOperations)
         if let address = Self.address {
@@ -42,6 +50,26 @@ private final class FolderDatabase: ForwardingDatabase {
   init(limits: RecordLimits) throws {
     folder = try TemporaryFolder()
     base = SQLiteRecordDatabase(folder.file(), SQLiteOptions(limits: limits))
+  }
+}
+
+/// A zone of a private database on a server of its own.
+private final class CloudKitZone: ForwardingDatabase {
+  private let server: FakeCloudKit
+  let base: CloudKitRecordDatabase
+
+  init(limits: RecordLimits) throws {
+    server = try FakeCloudKit(apiToken: "api", users: ["first": "_user"])
+    server.createZone("Library", in: "private")
+    var limits = limits
+    limits.items = min(limits.items, 200)
+    limits.page = min(limits.page, 200)
+    base = CloudKitRecordDatabase(
+      "iCloud.com.example.library", .development, .private,
+      as: .user(CloudKitUserSession(apiToken: "api", webToken: "first")),
+      CloudKitOptions(
+        zone: "Library", types: ["Book"], referenceTypes: ["Book.author": "Author"], limits: limits,
+        host: server.url))
   }
 }
 

@@ -1,0 +1,232 @@
+internal import Foundation
+public import RecordOperations
+
+extension CloudKitRecordDatabase {
+  /// Reads records by their names, with one request for each zone.
+  ///
+  /// - Parameters:
+  ///   - ids: At most as many as ``limits`` allow for a batch.
+  ///   - keys: The fields to read; nil for all.
+  /// - Returns: The records that exist with these types.
+  /// - Throws: A `RecordError` if the limit is exceeded, a field cannot be read, or a request fails;
+  ///   `CancellationError`.
+  public func lookup(_ ids: [RecordID], keys: [String]?) async throws -> [RecordID: DatabaseRecord]
+  {
+    guard ids.count <= limits.items else { throw RecordError(.limitExceeded) }
+    var found: [RecordID: DatabaseRecord] = [:]
+    for record in try await records(named: ids, keys: keys) where ids.contains(record.id) {
+      found[record.id] = record
+    }
+    return found
+  }
+
+  /// Reads the records with the names of IDs, whatever their types.
+  func records(named ids: [RecordID], keys: [String]?) async throws -> [DatabaseRecord] {
+    var records: [DatabaseRecord] = []
+    for (zone, ids) in Dictionary(grouping: ids, by: \.zone) {
+      // A name that CloudKit does not accept belongs to no record.
+      let names = Set(ids.filter { CloudKitNames.problem(of: $0) == nil }.map(\.name)).sorted()
+      if names.isEmpty { continue }
+      let response: CloudKitRecordsResponse = try await client.send(
+        CloudKitLookupRequest(
+          records: names.map { .init(recordName: $0) }, zoneID: zoneID(of: zone),
+          desiredKeys: keys),
+        to: "records/lookup")
+      let existing = try response.records.filter { result in
+        guard let failure = result.failure else { return result.deleted != true }
+        if failure.serverErrorCode == "NOT_FOUND" { return false }
+        throw failure.error(isWrite: false)
+      }
+      records += try await self.records(of: existing, in: zone)
+    }
+    return records
+  }
+
+  /// Returns a page of the records that match a query. A type that CloudKit does not know has no records.
+  ///
+  /// - Throws: A `RecordError` if the query is invalid or CloudKit cannot evaluate it, a field cannot be
+  ///   read, or the request fails; `CancellationError`.
+  public func query(
+    _ query: RecordQuery, after cursor: RecordCursor?, atMost count: Int
+  ) async throws -> RecordPage {
+    if let reason = query.predicate?.impossibility { throw RecordError(.invalid(reason)) }
+    guard count >= 1 else {
+      throw RecordError(.invalid("a page must have at least 1 record (was \(count))"))
+    }
+    var filters = try query.predicate?.filters() ?? []
+    for index in filters.indices {
+      guard case .value(let value) = filters[index].fieldValue else { continue }
+      filters[index].fieldValue = .value(addressed(value))
+    }
+    let request = CloudKitQueryRequest(
+      query: .init(
+        recordType: query.type, filterBy: filters,
+        sortBy: query.order.map {
+          .init(fieldName: $0.key, ascending: $0.direction == .ascending)
+        }),
+      zoneID: zoneID(of: query.zone), resultsLimit: min(count, limits.page),
+      desiredKeys: query.keys, continuationMarker: try cursor.map(marker))
+    let response: CloudKitRecordsResponse
+    do { response = try await client.send(request, to: "records/query") } catch let error
+      as RecordError
+    {
+      if error.isAboutUnknownType { return RecordPage([], cursor: nil) }
+      throw error
+    }
+    for result in response.records {
+      if let failure = result.failure { throw failure.error(isWrite: false) }
+    }
+    let next = response.continuationMarker.map { RecordCursor([.string($0)]) }
+    return RecordPage(try await records(of: response.records, in: query.zone), cursor: next)
+  }
+
+  private func marker(of cursor: RecordCursor) throws(RecordError) -> String {
+    guard cursor.values.count == 1, case .string(let marker)? = cursor.values.first else {
+      throw RecordError(.invalid("the cursor belongs to another query or database"))
+    }
+    return marker
+  }
+
+  /// Returns a page of changes since a token.
+  ///
+  /// CloudKit reports the name of a deleted record, but not its type: see ``CloudKitOptions/types``.
+  ///
+  /// - Throws: A `RecordError` if the token has expired, the database or the zone does not report
+  ///   changes, a field cannot be read, or the request fails; `CancellationError`.
+  public func changes(since token: ChangeToken?, in zone: RecordZone) async throws -> ChangePage {
+    let id = zoneID(of: zone)
+    guard scope == .private, id.zoneName != CloudKitOptions.defaultZone else {
+      throw RecordError(
+        .unsupported(
+          "CloudKit reports changes only in a zone of a private database that was created: set the "
+            + "zone in CloudKitOptions, and create it with createZone()"))
+    }
+    if options.types.isEmpty {
+      throw RecordError(
+        .unsupported(
+          "CloudKit does not report the types of deleted records: list the types in CloudKitOptions"
+        ))
+    }
+    let response: CloudKitChangesResponse = try await client.send(
+      CloudKitChangesRequest(
+        zones: [.init(zoneID: id, syncToken: token?.description)], resultsLimit: limits.page),
+      to: "changes/zone")
+    guard let page = response.zones.first else {
+      throw RecordError(
+        .other(CloudKitResponseError(operation: "changes/zone", cause: "it has no zone")))
+    }
+    if let failure = page.failure {
+      // The reference has no code for an expired token. The rest of the request is right.
+      if token != nil, failure.serverErrorCode == "BAD_REQUEST" {
+        throw RecordError(.tokenExpired)
+      }
+      throw failure.error(isWrite: false)
+    }
+    guard let next = page.syncToken else {
+      throw RecordError(
+        .other(CloudKitResponseError(operation: "changes/zone", cause: "it has no syncToken")))
+    }
+    let results = page.records ?? []
+    let changed = try await records(of: results.filter { $0.deleted != true }, in: zone)
+    let deleted = results.filter { $0.deleted == true }.flatMap { result in
+      (result.recordType.map { [$0] } ?? options.types).map {
+        RecordID($0, result.recordName ?? "", in: zone)
+      }
+    }
+    return ChangePage(
+      changed: changed, deleted: deleted, token: ChangeToken(next),
+      hasMore: page.moreComing ?? false)
+  }
+
+  // MARK: Records
+
+  /// Returns the records of a response.
+  ///
+  /// - Parameter known: The types of records that references refer to, by their names.
+  /// - Throws: A `RecordError` if a record has a value that no field can have.
+  func records(
+    of results: [CloudKitRecordResult], in zone: RecordZone, known: [RecordID: String] = [:]
+  ) async throws -> [DatabaseRecord] {
+    let records = try results.map { try record(of: $0, in: zone) }
+    let resolver = CloudKitReferenceTypes(options.referenceTypes, known: known)
+    let missing = records.reduce(into: Set<RecordID>()) { $0.formUnion(resolver.unknown(in: $1)) }
+    if missing.isEmpty { return records.map { resolver.completed($0) } }
+    var types: [RecordID: String] = known
+    for chunk in Array(missing).chunks(of: limits.items) {
+      for (zone, ids) in Dictionary(grouping: chunk, by: \.zone) {
+        let response: CloudKitRecordsResponse = try await client.send(
+          CloudKitLookupRequest(
+            records: ids.map { .init(recordName: $0.name) }, zoneID: zoneID(of: zone),
+            desiredKeys: []),
+          to: "records/lookup")
+        for result in response.records where result.failure == nil {
+          guard let name = result.recordName else { continue }
+          types[RecordID("", name, in: zone)] = result.recordType
+        }
+      }
+    }
+    let complete = CloudKitReferenceTypes(options.referenceTypes, known: types)
+    return records.map { complete.completed($0) }
+  }
+
+  private func record(
+    of result: CloudKitRecordResult, in zone: RecordZone
+  ) throws -> DatabaseRecord {
+    guard let name = result.recordName, let type = result.recordType,
+      let tag = result.recordChangeTag
+    else {
+      throw RecordError(
+        .other(
+          CloudKitResponseError(
+            operation: "the request",
+            cause: "a record has no name, no type or no tag: \(result.recordName ?? "no name")")))
+    }
+    let id = RecordID(type, name, in: zone)
+    var fields: [String: FieldValue] = [:]
+    for (key, field) in result.fields ?? [:] {
+      switch field {
+      case .value(let value): fields[key] = inZone(value, of: id)
+      case .unsupported(let type):
+        throw RecordError(
+          .unsupported(
+            "the field \(key) has the type \(type), which is not supported: name the fields to read"
+          ),
+          of: id)
+      }
+    }
+    let modified = result.modified?.timestamp.map { Date(timeIntervalSince1970: $0 / 1_000) }
+    return DatabaseRecord(id, fields: fields, tag: RecordTag(tag), modified: modified)
+  }
+
+  /// Returns a value whose references have the zone that they mean.
+  private func inZone(_ value: FieldValue, of record: RecordID) -> FieldValue {
+    switch value {
+    case .reference(let reference):
+      let name = reference.id.zone.name
+      let target = name.isEmpty ? record.zone : zone(named: name)
+      return .reference(
+        RecordReference(RecordID("", reference.id.name, in: target), onDelete: reference.onDelete))
+    case .list(let elements): return .list(elements.map { inZone($0, of: record) })
+    case .null, .integer, .double, .string, .bytes, .date: return value
+    }
+  }
+}
+
+extension Array {
+  /// The elements in arrays of at most `count` elements.
+  fileprivate func chunks(of count: Int) -> [ArraySlice<Element>] {
+    stride(from: 0, to: self.count, by: count).map { self[$0..<Swift.min($0 + count, self.count)] }
+  }
+}
+
+extension RecordError {
+  /// Whether a query failed because no record of its type was ever saved. The reference has no code for
+  /// it: iCloud says so in the reason.
+  fileprivate var isAboutUnknownType: Bool {
+    switch reason {
+    case .unknownRecord: true
+    case .invalid(let text): text.lowercased().contains("did not find record type")
+    default: false
+    }
+  }
+}

@@ -1,0 +1,245 @@
+public import RecordOperations
+
+extension CloudKitRecordDatabase {
+  /// The size of a record that CloudKit accepts, in bytes.
+  private static let recordLimit = 1_000_000
+
+  /// Saves and deletes records, with one request for each zone.
+  ///
+  /// A batch with conflicts needs another request, which reads the records. A batch with deletions
+  /// without a tag begins with a request that reads the types of the records, because CloudKit deletes
+  /// by the name alone, which may belong to a record of another type.
+  ///
+  /// - Parameter batch: At most as many records and bytes as ``limits`` allow.
+  /// - Returns: One reply for each change, in the order of the batch.
+  /// - Throws: A `RecordError` if the batch exceeds the limits or is atomic where CloudKit has no atomic
+  ///   batches, or the request fails as a whole; `CancellationError`.
+  public func modify(_ batch: RecordBatch) async throws -> [RecordReply] {
+    try Task.checkCancellation()
+    if batch.isAtomic { try capabilities.require(.atomicBatches) }
+    try limits.check(batch)
+    var problems = batch.changes.map(problem)
+    try await findMissing(of: batch, &problems)
+    if batch.isAtomic, problems.contains(where: { $0 != nil }) {
+      return zip(batch.changes, problems).map { change, problem in
+        .failed(problem ?? RecordError(.batchFailed, of: change.id))
+      }
+    }
+    let zones = Set(batch.changes.map(\.id.zone))
+    if batch.isAtomic, zones.count > 1 {
+      throw RecordError(
+        .unsupported("CloudKit cannot change records of several zones atomically: send one by one"))
+    }
+    var replies: [RecordReply] = problems.map { .failed($0 ?? RecordError(.replyLost)) }
+    var isFirst = true
+    for zone in zones {
+      let indices = batch.changes.indices.filter {
+        problems[$0] == nil && batch.changes[$0].id.zone == zone
+      }
+      if indices.isEmpty { continue }
+      do {
+        let changes = indices.map { batch.changes[$0] }
+        let results = try await modify(changes, in: zone, isAtomic: batch.isAtomic)
+        for (index, reply) in zip(indices, results) { replies[index] = reply }
+      } catch let error as RecordError where !isFirst {
+        // The changes in another zone were made.
+        for index in indices { replies[index] = .failed(error) }
+      }
+      isFirst = false
+    }
+    return replies
+  }
+
+  /// The reason why a change cannot be sent; nil if it can.
+  private func problem(of change: RecordChange) -> RecordError? {
+    let id = change.id
+    if let problem = CloudKitNames.problem(of: id) { return RecordError(.invalid(problem), of: id) }
+    guard case .save(let record, let policy) = change else { return nil }
+    let fields = record.fields(by: policy)
+    for (key, value) in fields.sorted(by: { $0.key < $1.key }) {
+      if let problem = CloudKitNames.problem(ofKey: key) ?? value.problemInCloudKit {
+        return RecordError(.invalid("the field \(key) \(problem)"), of: id)
+      }
+    }
+    let size = record.byteCount
+    if size > Self.recordLimit {
+      return RecordError(
+        .invalid(
+          "the record has \(size) bytes; CloudKit accepts \(Self.recordLimit): save large values as files"
+        ), of: id)
+    }
+    return nil
+  }
+
+  /// Sets the errors of deletions without a tag whose names belong to records of other types, or to
+  /// none. Which change of an atomic batch is missing first, CloudKit says.
+  private func findMissing(
+    of batch: RecordBatch, _ problems: inout [RecordError?]
+  ) async throws {
+    var deletions: [Int] = []
+    for (index, change) in batch.changes.enumerated() where problems[index] == nil {
+      if case .delete(_, nil) = change { deletions.append(index) }
+    }
+    if deletions.isEmpty { return }
+    let found = try await records(named: deletions.map { batch.changes[$0].id }, keys: [])
+    let types = Dictionary(found.map { (RecordID("", $0.id.name, in: $0.id.zone), $0.id.type) }) {
+      $1
+    }
+    for index in deletions {
+      let id = batch.changes[index].id
+      let type = types[RecordID("", id.name, in: id.zone)]
+      if type == id.type || type == nil && batch.isAtomic { continue }
+      problems[index] = RecordError(.unknownRecord, of: id)
+    }
+  }
+
+  private func modify(
+    _ changes: [RecordChange], in zone: RecordZone, isAtomic: Bool
+  ) async throws -> [RecordReply] {
+    let response: CloudKitRecordsResponse
+    do {
+      response = try await client.send(
+        CloudKitModifyRequest(
+          operations: changes.map { .init($0, addressed) }, zoneID: zoneID(of: zone),
+          atomic: isAtomic),
+        to: "records/modify", isWrite: true)
+    } catch let error as RecordError {
+      // The batch as a whole. CloudKit does not say which of its changes is the cause.
+      guard case .batchFailed = error.reason else { throw error }
+      return changes.map { .failed(RecordError(.batchFailed, of: $0.id)) }
+    }
+    let names = response.records.map { $0.recordName }
+    guard names.count == changes.count,
+      zip(names, changes).allSatisfy({ $0 == nil || $0 == $1.id.name })
+    else {
+      throw RecordError(.replyLost)
+    }
+    let saved = try await savedRecords(response.records, of: changes, in: zone)
+    let present = try await conflicts(response.records, of: changes)
+    let replies: [RecordReply] = zip(response.records, changes).map { result, change in
+      if let failure = result.failure {
+        return .failed(error(of: failure, for: change, present: present))
+      }
+      guard case .save = change else { return .deleted }
+      return saved[change.id].map { .saved($0) }
+        ?? .failed(RecordError(.replyLost, of: change.id))
+    }
+    return isAtomic ? replies.withOneCause : replies
+  }
+
+  /// Returns the states of the saved records, by their IDs.
+  private func savedRecords(
+    _ results: [CloudKitRecordResult], of changes: [RecordChange], in zone: RecordZone
+  ) async throws -> [RecordID: DatabaseRecord] {
+    var known: [RecordID: String] = [:]
+    for case .save(let record, _) in changes {
+      for key in record.keys {
+        for reference in CloudKitReferenceTypes.references(in: record[key]) {
+          known[RecordID("", reference.id.name, in: reference.id.zone)] = reference.id.type
+        }
+      }
+    }
+    let existing = results.filter { $0.failure == nil && $0.deleted != true }
+    let records: [DatabaseRecord]
+    // The changes were made, whatever their states are, so a failure to read them is a lost reply.
+    do { records = try await self.records(of: existing, in: zone, known: known) } catch {
+      return [:]
+    }
+    return Dictionary(records.map { ($0.id, $0) }) { $1 }
+  }
+
+  /// Returns the states of records whose changes are in conflict, by IDs without a type; nil if they
+  /// cannot be read.
+  private func conflicts(
+    _ results: [CloudKitRecordResult], of changes: [RecordChange]
+  ) async throws -> [RecordID: DatabaseRecord]? {
+    let ids = zip(results, changes).compactMap { result, change in
+      result.failure?.isConflict == true ? change.id : nil
+    }
+    if ids.isEmpty { return [:] }
+    guard let records = try? await records(named: ids, keys: nil) else { return nil }
+    return Dictionary(records.map { (RecordID("", $0.id.name, in: $0.id.zone), $0) }) { $1 }
+  }
+
+  /// - Parameter present: The records whose changes are in conflict.
+  private func error(
+    of failure: CloudKitFailure, for change: RecordChange, present: [RecordID: DatabaseRecord]?
+  ) -> RecordError {
+    let id = change.id
+    if failure.isConflict {
+      guard let present else {
+        return RecordError(
+          .unavailable("\(failure.text), and the record cannot be read"), of: id)
+      }
+      guard let record = present[RecordID("", id.name, in: id.zone)] else {
+        // It was deleted in the meantime.
+        if case .save(let sent, _) = change, sent.tag == nil {
+          return RecordError(
+            .unavailable("\(failure.text), and the record was deleted since"), of: id)
+        }
+        return RecordError(.unknownRecord, of: id)
+      }
+      if record.id.type != id.type {
+        return RecordError(
+          .invalid(
+            "the name belongs to \(record.id): in CloudKit, records of all types share their names"),
+          of: id)
+      }
+      return RecordError(.conflict(record), of: id)
+    }
+    if failure.isReferenceViolation, case .save(let record, let policy) = change {
+      // CloudKit does not say which reference, so it is known only if there is one.
+      let fields = record.fields(by: policy)
+      let targets = fields.values.flatMap { CloudKitReferenceTypes.references(in: $0) }
+        .filter { $0.onDelete != .keep }
+      if let target = targets.first, targets.count == 1 {
+        return RecordError(.referenceViolated(target.id), of: id)
+      }
+    }
+    if failure.isReferenceViolation { return RecordError(.referenceViolated(id), of: id) }
+    var error = failure.error(isWrite: true)
+    error.record = id
+    return error
+  }
+}
+
+extension CloudKitModifyRequest.Operation {
+  /// - Parameter addressed: Returns a value whose references name their zones.
+  fileprivate init(_ change: RecordChange, _ addressed: (FieldValue) -> FieldValue) {
+    switch change {
+    case .save(let record, let policy):
+      var sent = CloudKitRecordToSend(
+        recordName: record.id.name, recordType: record.id.type,
+        fields: record.fields(by: policy).mapValues { .value(addressed($0)) })
+      switch policy {
+      case .ifUnchanged:
+        sent.recordChangeTag = record.tag?.description
+        self.init(operationType: record.tag == nil ? .create : .update, record: sent)
+      case .changedKeys, .allKeys: self.init(operationType: .forceUpdate, record: sent)
+      case .replace: self.init(operationType: .forceReplace, record: sent)
+      }
+    case .delete(let id, let tag):
+      self.init(
+        operationType: tag == nil ? .forceDelete : .delete,
+        record: CloudKitRecordToSend(
+          recordName: id.name, recordType: id.type, recordChangeTag: tag?.description))
+    }
+  }
+}
+
+extension [RecordReply] {
+  /// The replies to an atomic batch, of which only the first failure has a cause.
+  fileprivate var withOneCause: [RecordReply] {
+    let cause = firstIndex { reply in
+      guard case .failed(let error) = reply, case .batchFailed = error.reason else {
+        if case .failed = reply { return true }
+        return false
+      }
+      return false
+    }
+    return enumerated().map { index, reply in
+      guard case .failed(let error) = reply, index != cause else { return reply }
+      return .failed(RecordError(.batchFailed, of: error.record))
+    }
+  }
+}

@@ -1,0 +1,202 @@
+internal import CompositeOperations
+internal import Foundation
+internal import HTTPOperations
+internal import RecordOperations
+
+#if canImport(FoundationNetworking)
+  internal import FoundationNetworking
+#endif
+
+/// Sends requests to a database of a container, each with its own signature or token.
+struct CloudKitClient: Sendable {
+  /// The address of CloudKit, without a path.
+  let host: URL
+  /// The path of the container and the environment, with a slash at its end.
+  let path: String
+  let scope: CloudKitRecordDatabase.Scope
+  let credentials: CloudKitCredentials
+  let session: HTTPSession
+  let now: @Sendable () -> Date
+
+  /// The largest difference between the clock of this machine and that of the server that is not the
+  /// cause of a rejected signature.
+  private static let clockTolerance = 300.0
+  private static let errorBodyLimit = 64 << 10
+
+  /// Sends a request once.
+  ///
+  /// - Parameters:
+  ///   - request: The body.
+  ///   - operation: The end of the path, such as `records/query`.
+  ///   - isWrite: Whether the request changes something, so that it matters whether it was carried out.
+  /// - Throws: A `RecordError`; `CancellationError`.
+  func send<Response: Decodable>(
+    _ request: some Encodable, to operation: String, isWrite: Bool = false
+  ) async throws -> Response {
+    let reply = try await reply(to: request, of: operation, isWrite: isWrite)
+    guard (200..<300).contains(reply.status) else { throw error(of: reply, isWrite: isWrite) }
+    do { return try JSONDecoder().decode(Response.self, from: reply.body) } catch {
+      // For example the page of a network that one must log in to.
+      throw isWrite
+        ? RecordError(.replyLost)
+        : RecordError(.other(CloudKitResponseError(operation: operation, cause: "\(error)")))
+    }
+  }
+
+  /// Returns the error of a request that needs a user.
+  ///
+  /// - Returns: Nil if the request succeeds.
+  func failure(of operation: String) async throws -> CloudKitFailure? {
+    let reply = try await reply(to: CloudKitEmptyRequest(), of: operation, isWrite: false)
+    guard let failure = reply.failure else {
+      if (200..<300).contains(reply.status) { return nil }
+      throw error(of: reply, isWrite: false)
+    }
+    return failure
+  }
+
+  /// The path of an operation. Users are requested from the public database only.
+  private func path(of operation: String) -> String {
+    let scope = operation.hasPrefix("users/") ? .public : scope
+    return "\(path)\(scope.rawValue)/\(operation)"
+  }
+
+  // MARK: Sending
+
+  private struct Reply: Sendable {
+    var status: Int
+    var headers: HTTPHeaders
+    var body: Data
+    /// The time at which the request was sent.
+    var sent: Date
+
+    var failure: CloudKitFailure? { try? JSONDecoder().decode(CloudKitFailure.self, from: body) }
+  }
+
+  private func reply(
+    to request: some Encodable, of operation: String, isWrite: Bool
+  ) async throws -> Reply {
+    let body = try JSONEncoder().encode(request)
+    switch credentials {
+    case .serverKey(let key):
+      let headers = try key.headers(for: body, to: path(of: operation), at: now())
+      return try await exchange(body, operation, headers: headers, isWrite: isWrite)
+    case .apiToken(let token):
+      return try await exchange(body, operation, query: ["ckAPIToken": token], isWrite: isWrite)
+    case .user(let user):
+      // A request that was sent runs to its end, because its response has the next token.
+      return try await user.exchange { token in
+        let result = Lock<Result<Reply, any Error>>(.failure(CancellationError()))
+        await UnstructuredTasks.runShielded {
+          let end: Result<Reply, any Error>
+          do {
+            end = .success(
+              try await exchange(
+                body, operation, query: ["ckAPIToken": user.apiToken, "ckWebAuthToken": token],
+                isWrite: isWrite))
+          } catch { end = .failure(error) }
+          result.withLock { $0 = end }
+        }
+        let reply = try result.withLock(\.self).get()
+        return (reply, reply.headers["X-Apple-CloudKit-Web-Auth-Token"])
+      }
+    }
+  }
+
+  private func exchange(
+    _ body: Data, _ operation: String, headers: [String: String] = [:],
+    query: KeyValuePairs<String, String> = [:], isWrite: Bool
+  ) async throws -> Reply {
+    let parameters = query.map { "\($0)=\(Self.encoded($1))" }.joined(separator: "&")
+    let address =
+      host.absoluteString + path(of: operation) + (parameters.isEmpty ? "" : "?\(parameters)")
+    guard let url = URL(string: address) else {
+      throw RecordError(.invalid("the host of CloudKit is no URL: \(host)"))
+    }
+    var request = URLRequest(url: url)
+    request.httpMethod = "POST"
+    request.httpBody = body
+    request.setValue("application/json; charset=utf-8", forHTTPHeaderField: "Content-Type")
+    for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
+    let options = HTTPRequestOptions(
+      redirects: .notFollowed, isRepeatable: !isWrite, errorBodyLimit: Self.errorBodyLimit)
+    let sent = now()
+    do {
+      let response = try await HTTPDataOperation(request, options: options, session: session)
+        .run().get()
+      return Reply(
+        status: response.status, headers: response.headers, body: response.body, sent: sent)
+    } catch let error as HTTPStatusError {
+      return Reply(status: error.status, headers: error.headers, body: error.body, sent: sent)
+    } catch let error as HTTPTransferError {
+      guard error.isTransient else { throw RecordError(.other(error)) }
+      throw RecordError(isWrite && error.wasSent ? .replyLost : .unavailable("\(error)"))
+    } catch let error as any HTTPRequestError {
+      throw RecordError(.other(error))
+    }
+  }
+
+  /// Returns a text for the query of a URL. Characters that Apple's reference names are encoded, too.
+  private static func encoded(_ text: String) -> String {
+    let allowed = CharacterSet.alphanumerics.intersection(CharacterSet(charactersIn: "!"..."~"))
+      .union(CharacterSet(charactersIn: "-._~"))
+    return text.addingPercentEncoding(withAllowedCharacters: allowed) ?? ""
+  }
+
+  // MARK: Errors
+
+  private func error(of reply: Reply, isWrite: Bool) -> RecordError {
+    if var failure = reply.failure {
+      if failure.retryAfter == nil {
+        failure.retryAfter = reply.headers["Retry-After"].flatMap(Double.init)
+      }
+      if failure.serverErrorCode == "AUTHENTICATION_FAILED", case .serverKey(let key) = credentials
+      {
+        return signatureError(failure, reply, key)
+      }
+      return failure.error(isWrite: isWrite)
+    }
+    let text = "the server of CloudKit responded with status \(reply.status)"
+    let delay = reply.headers["Retry-After"].flatMap(Double.init).map { Duration.seconds($0) }
+    switch reply.status {
+    case 413: return RecordError(.limitExceeded)
+    case 429, 503: return RecordError(.unavailable(text), retryAfter: delay)
+    // Whether a server behind a proxy has carried out the request, the proxy does not know.
+    case 500...: return RecordError(isWrite ? .replyLost : .unavailable(text), retryAfter: delay)
+    case 401, 403, 421: return RecordError(.notPermitted(text))
+    default: return RecordError(.invalid(text))
+    }
+  }
+
+  /// The error of a rejected signature (rule Y4).
+  private func signatureError(
+    _ failure: CloudKitFailure, _ reply: Reply, _ key: CloudKitServerKey
+  ) -> RecordError {
+    let now = now()
+    if let text = reply.headers["Date"], let date = HTTPDate.date(from: text),
+      abs(date.timeIntervalSince(now)) > Self.clockTolerance
+    {
+      return RecordError(
+        .notPermitted(
+          "\(failure.text). The clock of this machine is wrong: it shows \(now.formatted(.iso8601)), and "
+            + "the server's Date is \(date.formatted(.iso8601)). Set the clock"))
+    }
+    if now.timeIntervalSince(reply.sent) > Self.clockTolerance {
+      return RecordError(.unavailable("\(failure.text): the signature expired on the way"))
+    }
+    return RecordError(
+      .notPermitted(
+        "\(failure.text). Check that the key \(key.id) is registered for this container and environment, "
+          + "and belongs to this private half"))
+  }
+}
+
+/// The error of a response that is not as Apple's reference describes it.
+struct CloudKitResponseError: Error, CustomStringConvertible {
+  let operation: String
+  let cause: String
+
+  var description: String {
+    "the response to \(operation) is not as CloudKit describes it: \(cause)"
+  }
+}

@@ -1,0 +1,404 @@
+import CloudKitOperations
+import CompositeOperations
+import FakeCloudKit
+import Foundation
+import RecordOperations
+import Testing
+
+@Suite(.enabled(if: CloudKitFixture.hasKeys)) struct CloudKitRecordTests {
+  private let id = RecordID("Book", "1")
+
+  @Test func `Y1: with a server key, changes are refused before a request is sent`() async throws {
+    let fixture = try CloudKitFixture.public(options: CloudKitOptions(zone: "Library"))
+    #expect(fixture.database.capabilities == [.sorting, .negation, .listSearch])
+    let outcome = await FetchChanges(since: nil, in: fixture.database).run()
+    let error = try #require(outcome.error as? RecordError)
+    #expect(error.description.contains("cannot report changes"), "\(error)")
+    let direct = await #expect(throws: RecordError.self) {
+      try await fixture.database.changes(since: nil, in: .default)
+    }
+    #expect(direct?.description.contains("only in a zone of a private database") == true)
+    let atomic = await SaveRecords([book("1")], in: fixture.database, atomic: true).run()
+    #expect("\(try #require(atomic.error))".contains("all records of a batch or none"))
+    #expect(fixture.server.requests.isEmpty)
+  }
+
+  @Test func `Y1: in a created zone of a private database, changes and atomic batches work`()
+    async throws
+  {
+    let fixture = try await CloudKitFixture.private()
+    let database = fixture.database
+    #expect(database.capabilities.isSuperset(of: [.changes, .atomicBatches]))
+    #expect(try await database.zones().contains(.default))
+    _ = try await SaveRecords([book("1"), book("2")], in: database, atomic: true).run().get()
+    let first = try await database.changes(since: nil, in: .default)
+    #expect(first.changed.map(\.id.name) == ["1", "2"])
+    _ = try await database.modify(RecordBatch([.delete(id, ifTagged: nil)]))
+    let next = try await database.changes(since: first.token, in: .default)
+    // CloudKit does not report the type.
+    #expect(Set(next.deleted) == [id, RecordID("Author", "1")])
+    fixture.server.forgetChanges()
+    let error = await #expect(throws: RecordError.self) {
+      try await database.changes(since: next.token, in: .default)
+    }
+    guard case .tokenExpired? = error?.reason else {
+      Issue.record("\(error as Any)")
+      return
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `Y2: an atomic batch that fails is not made`(isRejectedAsAWhole: Bool) async throws {
+    var options = FakeCloudKit.Options()
+    options.rejectsAtomicRequests = isRejectedAsAWhole
+    let fixture = try await CloudKitFixture.private(server: options)
+    try await fixture.database.save(book("2", ["a": 1]))
+    let replies = try await fixture.database.modify(
+      RecordBatch(
+        [.save(book("1"), .ifUnchanged), .save(book("2", ["a": 2]), .ifUnchanged)],
+        isAtomic: true))
+    guard case .batchFailed? = replies[0].error?.reason else {
+      Issue.record("\(replies)")
+      return
+    }
+    if isRejectedAsAWhole {
+      guard case .batchFailed? = replies[1].error?.reason else {
+        Issue.record("\(replies)")
+        return
+      }
+    } else {
+      guard case .conflict(let record)? = replies[1].error?.reason else {
+        Issue.record("\(replies)")
+        return
+      }
+      #expect(record["a"] == 1)
+    }
+    let stored = fixture.server.records(in: "private", zone: CloudKitFixture.zone)
+    #expect(Set(stored.keys) == ["2"])
+  }
+
+  @Test func `Y2: a conflict carries the record, which is looked up`() async throws {
+    let fixture = try CloudKitFixture.public()
+    let database = fixture.database
+    let first = try #require(try await database.save(book("1", ["a": 1]))[0].record)
+    #expect(first["a"] == 1 && first.tag != nil && first.modified != nil)
+    fixture.server.save("1", type: "Book", fields: ["a": .int64(2)])
+    var mine = first
+    mine["a"] = 3
+    for attempt in [mine, book("1", ["a": 4])] {
+      let reply = try await database.save(attempt)[0]
+      guard case .conflict(let record)? = reply.error?.reason else {
+        Issue.record("\(reply)")
+        return
+      }
+      #expect(record["a"] == 2 && record.tag != first.tag)
+    }
+    #expect(fixture.requests(to: "records/lookup").count == 2)
+    // One batch needs one lookup, however many conflicts it has.
+    _ = try await database.save(mine, book("2"), book("2b"))
+    _ = try await database.save(mine, book("2"), book("2b"))
+    #expect(fixture.requests(to: "records/lookup").count == 4)
+  }
+
+  @Test func `Y2: a conflict whose record cannot be read is retried`() async throws {
+    let fixture = try CloudKitFixture.public()
+    try await fixture.database.save(book("1", ["a": 1]))
+    fixture.server.inject { $0.path == "records/lookup" ? .unavailable(retryAfter: nil) : nil }
+    let replies = try await fixture.database.save(book("1"), book("2"))
+    #expect(replies[0].error?.isRetriable == true)
+    // The other change was made, and is not reported as failed.
+    #expect(replies[1].record != nil)
+  }
+
+  @Test func `Y2: the delay that the server asks for is kept`() async throws {
+    let fixture = try CloudKitFixture.public()
+    fixture.server.inject { $0.number == 1 ? .throttled(retryAfter: 7) : nil }
+    let error = await #expect(throws: RecordError.self) {
+      try await fixture.database.query(RecordQuery("Book"), after: nil, atMost: 1)
+    }
+    #expect(error?.isRetriable == true)
+    #expect(error?.retryDelay == .seconds(7))
+    fixture.server.inject { _ in .failing(record: "1", code: "ZONE_BUSY") }
+    let reply = try await fixture.database.save(book("1"))[0]
+    #expect(reply.error?.isRetriable == true)
+    #expect(reply.error?.retryDelay == .seconds(1))
+  }
+
+  @Test(
+    arguments: [
+      ("ACCESS_DENIED", 403, "not permitted"), ("QUOTA_EXCEEDED", 413, "QUOTA_EXCEEDED"),
+      ("BAD_REQUEST", 400, "BAD_REQUEST"), ("INTERNAL_ERROR", 500, "database unavailable"),
+      ("TRY_AGAIN_LATER", 503, "database unavailable"), ("ZONE_NOT_FOUND", 404, "ZONE_NOT_FOUND"),
+      ("SOMETHING_NEW", 418, "SOMETHING_NEW"),
+    ])
+  func `Y2: the code of a failed request determines the error`(
+    code: String, status: Int, text: String
+  ) async throws {
+    let fixture = try CloudKitFixture.public()
+    fixture.server.inject { _ in .code(code, status: status) }
+    let error = await #expect(throws: RecordError.self) {
+      try await fixture.database.query(RecordQuery("Book"), after: nil, atMost: 1)
+    }
+    #expect(error?.description.contains(text) == true, "\(error as Any)")
+  }
+
+  @Test func `Y3: a create whose reply was lost is found by its name`() async throws {
+    let fixture = try CloudKitFixture.public()
+    fixture.server.inject { $0.number == 1 ? .losingReply : nil }
+    let saved = try await SaveRecords([book("1", ["a": 1])], in: fixture.database).run().get()
+    #expect(saved[0]["a"] == 1)
+    #expect(fixture.server.requests.map(\.path) == ["records/modify", "records/lookup"])
+  }
+
+  @Test func `Y3: a create whose request was lost is sent again`() async throws {
+    let fixture = try CloudKitFixture.public()
+    fixture.server.inject { $0.number == 1 ? .losingRequest : nil }
+    let saved = try await SaveRecords([book("1", ["a": 1])], in: fixture.database).run().get()
+    #expect(saved[0]["a"] == 1)
+    #expect(fixture.requests(to: "records/modify").count == 2)
+  }
+
+  /// A proxy, or the page of a network that one must log in to.
+  @Test(arguments: [200, 502, 504])
+  func `Y3: a reply that is not from CloudKit may hide a change`(status: Int) async throws {
+    let fixture = try CloudKitFixture.public()
+    fixture.server.inject { _ in .status(status, body: "<html>log in</html>") }
+    let error = await #expect(throws: RecordError.self) {
+      try await fixture.database.save(book("1"))
+    }
+    guard case .replyLost? = error?.reason else {
+      Issue.record("\(error as Any)")
+      return
+    }
+    let reading = await #expect(throws: RecordError.self) {
+      try await fixture.database.lookup([id], keys: nil)
+    }
+    #expect(reading?.isRetriable == (status != 200))
+  }
+
+  @Test func `Y5: values are read as they were saved`() async throws {
+    let fixture = try CloudKitFixture.public()
+    let values: [String: FieldValue] = [
+      "integer": .integer(.min), "largest": .integer(.max), "double": 0.1, "whole": .double(3),
+      "tiny": .double(.leastNonzeroMagnitude), "string": "a\u{e9}e\u{301}\"'\n🎉", "empty": "",
+      "bytes": .bytes([0, 255, 10]), "nothing": .bytes([]),
+      "date": .date(Date(timeIntervalSince1970: -1.5)),
+      "year1": .date(Date(timeIntervalSince1970: -62_135_596_800)), "texts": ["a", "b"],
+      "numbers": [1, 2], "doubles": [.double(1), .double(0.5)], "nobody": [],
+      "dates": [.date(Date(timeIntervalSince1970: 0.001))], "blobs": [.bytes([1]), .bytes([])],
+    ]
+    let saved = try await fixture.database.save(book("1", values))
+    let read = try #require(try await fixture.database.lookup([id], keys: nil)[id])
+    #expect(saved[0].record == read)
+    for (key, value) in values { #expect(read[key] == value, "\(key)") }
+    #expect(read.keys == values.keys.sorted())
+    var changed = read
+    changed["string"] = .null
+    let without = try await fixture.database.save(changed)[0].record
+    #expect(without?["string"] == .null && without?["integer"] == .integer(.min))
+  }
+
+  @Test(
+    arguments: [
+      ("a", .double(.infinity), "infinite"), ("a", .double(.nan), "NaN"),
+      ("a", [1, "x"], "several types"), ("a", [1, nil], "null"), ("a", [[1]], "list in a list"),
+      ("a b", 1, "has a name that CloudKit does not accept"), ("", 1, "has a name"),
+      ("é", 1, "has a name"), ("_a", 1, "has a name"),
+      (
+        "a", .reference(RecordReference(RecordID("Author", "x"), onDelete: .nullify)), ".nullify"
+      ),
+      ("a", .reference(RecordReference(RecordID("Author", "é"))), "ASCII"),
+    ] as [(String, FieldValue, String)])
+  func `Y5: a value that CloudKit cannot store is refused with its field before a request is sent`(
+    key: String, value: FieldValue, problem: String
+  ) async throws {
+    let fixture = try CloudKitFixture.public()
+    let reply = try await fixture.database.save(book("1", [key: value]))[0]
+    let error = try #require(reply.error)
+    #expect(error.description.hasPrefix("Book/1: the field \(key) "), "\(error)")
+    #expect(error.description.contains(problem), "\(error)")
+    #expect(fixture.server.requests.isEmpty)
+  }
+
+  @Test(
+    arguments: [
+      RecordID("Book", ""), RecordID("Book", "_1"), RecordID("Book", "é"),
+      RecordID("Book", String(repeating: "x", count: 256)), RecordID("My Book", "1"),
+      RecordID("", "1"),
+    ])
+  func `Y5: an ID that CloudKit does not accept is refused before a request is sent`(
+    id: RecordID
+  ) async throws {
+    let fixture = try CloudKitFixture.public()
+    let reply = try await fixture.database.save(DatabaseRecord(id), policy: .allKeys)[0]
+    guard case .invalid? = reply.error?.reason else {
+      Issue.record("\(reply)")
+      return
+    }
+    #expect(try await fixture.database.lookup([id], keys: nil).isEmpty)
+    #expect(fixture.server.requests.isEmpty)
+  }
+
+  @Test(arguments: ["LOCATION", "ASSETID"])
+  func `Y5: a field of a type that is not supported is reported, and can be left out`(
+    type: String
+  ) async throws {
+    let fixture = try CloudKitFixture.public()
+    fixture.server.save(
+      "1", type: "Book",
+      fields: ["title": .string("Emma"), "place": CloudField(type: type, value: ["x": 1])])
+    let error = await #expect(throws: RecordError.self) {
+      try await fixture.database.lookup([id], keys: nil)
+    }
+    #expect(error?.description.contains("the field place has the type \(type)") == true)
+    let found = try await fixture.database.lookup([id], keys: ["title"])
+    #expect(found[id]?["title"] == "Emma")
+  }
+
+  @Test(
+    arguments: [
+      (Field<Int>("a") == 1 || Field<Int>("b") == 1, "alternatives"),
+      (Field<String>("a").contains("x"), "search within strings"),
+      (!(Field<Int>("a") < 1), "the negation of < for the field a"),
+      (!(Field<Int>("a") == 1 && Field<Int>("b") == 1), "a negation other than"),
+      (Field<Int>("a").isNull, "the field a with null"),
+      (Field<Int>("a") == 1 && !(Field<Int>("b") > 1), "the negation of > for the field b"),
+    ])
+  func
+    `Y6: a predicate that CloudKit cannot evaluate is refused with its part before a request is sent`(
+      predicate: RecordPredicate, part: String
+    ) async throws
+  {
+    let fixture = try CloudKitFixture.public()
+    let outcome = await QueryRecords("Book", in: fixture.database, where: predicate).run()
+    let error = try #require(outcome.error)
+    #expect("\(error)".contains(part), "\(error)")
+    #expect(fixture.server.requests.isEmpty)
+  }
+
+  @Test func `Y6: the predicates of CloudKit find the records that they describe`() async throws {
+    let fixture = try CloudKitFixture.public(
+      options: CloudKitOptions(limits: RecordLimits(items: 200, page: 2)))
+    let records = (0..<5).map { number in
+      book(
+        "\(number)",
+        ["n": .integer(Int64(number)), "t": .string("t\(number)"), "l": [.string("w\(number)")]])
+    }
+    _ = try await SaveRecords(records, in: fixture.database).run().get()
+    let cases: [(RecordPredicate, [String])] = [
+      (Field<Int>("n") == 2, ["2"]), (Field<Int>("n") != 2, ["0", "1", "3", "4"]),
+      (Field<Int>("n") < 2, ["0", "1"]), (Field<Int>("n") <= 1, ["0", "1"]),
+      (Field<Int>("n") > 3, ["4"]), (Field<Int>("n") >= 3, ["3", "4"]),
+      (Field<Int>("n").isOne(of: [1, 4]), ["1", "4"]),
+      (!Field<Int>("n").isOne(of: [1, 4]), ["0", "2", "3"]),
+      (Field<String>("t").hasPrefix("t3"), ["3"]),
+      (!Field<String>("t").hasPrefix("t3"), ["0", "1", "2", "4"]),
+      (Field<[String]>("l").includes("w1"), ["1"]),
+      (Field<Int>("n") > 1 && Field<Int>("n") < 4, ["2", "3"]),
+      (!(Field<Int>("n") == 0), ["1", "2", "3", "4"]), (!(Field<Int>("n") != 0), ["0"]),
+    ]
+    for (predicate, names) in cases {
+      let found = try await QueryRecords(
+        "Book", in: fixture.database, where: predicate, sortedBy: [.ascending("n")]
+      ).run().get()
+      #expect(found.map(\.id.name) == names, "\(predicate)")
+    }
+    let pages = try await QueryRecords(
+      "Book", in: fixture.database, sortedBy: [.descending("n")], keys: ["n"]
+    ).run().get()
+    #expect(pages.map(\.id.name) == ["4", "3", "2", "1", "0"])
+    #expect(pages.allSatisfy { $0.keys == ["n"] })
+  }
+
+  @Test func `the types of records that references refer to are looked up`() async throws {
+    let fixture = try CloudKitFixture.public()
+    func link(_ name: String, _ rule: RecordReference.DeleteRule) -> FieldValue {
+      .reference(RecordReference(RecordID("Author", name), onDelete: rule))
+    }
+    let authors = ["jane", "anne"].map { DatabaseRecord("Author", $0) }
+    let book = book(
+      "1",
+      [
+        "author": link("jane", .cascade), "editor": link("anne", .deny),
+        "others": [link("jane", .keep), link("nobody", .keep)],
+      ])
+    let saved = try await SaveRecords(authors + [book], in: fixture.database).run().get()[2]
+    #expect(saved["author"] == book["author"] && saved["others"] == book["others"])
+    #expect(fixture.requests(to: "records/lookup").isEmpty)
+    let read = try #require(try await fixture.database.lookup([id], keys: nil)[id])
+    #expect(fixture.requests(to: "records/lookup").count == 2)
+    #expect(read["author"] == book["author"] && read["editor"] == book["editor"])
+    // A record that does not exist has no type.
+    let nobody = FieldValue.reference(RecordReference(RecordID("", "nobody"), onDelete: .keep))
+    #expect(read["others"] == [link("jane", .keep), nobody])
+    var options = fixture.database.options
+    options.referenceTypes = [
+      "Book.author": "Author", "Book.editor": "Author", "Book.others": "Author",
+    ]
+    let listed = CloudKitRecordDatabase(
+      CloudKitFixture.container, .development,
+      as: .serverKey(
+        try CloudKitServerKey(id: CloudKitFixture.keyID, pem: CloudKitFixture.privateKey)),
+      options)
+    #expect(try await listed.lookup([id], keys: nil)[id] == saved)
+    #expect(fixture.requests(to: "records/lookup").count == 3)
+  }
+
+  @Test func `a type that was never saved has no records`() async throws {
+    let fixture = try CloudKitFixture.public()
+    #expect(try await QueryRecords("Book", in: fixture.database).run().get().isEmpty)
+  }
+
+  @Test func `a name that belongs to a record of another type is an error that says so`()
+    async throws
+  {
+    let fixture = try CloudKitFixture.public()
+    try await fixture.database.save(DatabaseRecord("Author", "1"))
+    let reply = try await fixture.database.save(book("1"))[0]
+    #expect(reply.error?.description.contains("the name belongs to Author/1") == true, "\(reply)")
+    #expect(try await fixture.database.lookup([id], keys: nil).isEmpty)
+    let deletion = try await fixture.database.modify(RecordBatch([.delete(id, ifTagged: nil)]))[0]
+    guard case .unknownRecord? = deletion.error?.reason else {
+      Issue.record("\(deletion)")
+      return
+    }
+    #expect(fixture.server.records()["1"] != nil)
+  }
+
+  @Test func `records beyond the limit of a request are sent with further requests`() async throws {
+    let fixture = try CloudKitFixture.public()
+    let records = (0..<450).map { book("\($0)", ["a": 1]) }
+    let saved = try await SaveRecords(records, in: fixture.database).run().get()
+    #expect(saved.count == 450)
+    #expect(fixture.requests(to: "records/modify").count == 3)
+    let found = try await QueryRecords("Book", in: fixture.database).run().get()
+    #expect(found.count == 450)
+    // A proxy with a smaller limit.
+    fixture.server.inject { $0.body.count > 4_000 ? .status(413, body: "too large") : nil }
+    var changed = saved.prefix(100).map { $0 }
+    for index in changed.indices { changed[index]["a"] = 2 }
+    let again = try await SaveRecords(changed, in: fixture.database).run().get()
+    #expect(again.allSatisfy { $0["a"] == 2 })
+    let large = book("large", ["a": .string(String(repeating: "x", count: 1_000_001))])
+    let reply = try await fixture.database.save(large)[0]
+    #expect(reply.error?.description.contains("CloudKit accepts 1000000") == true, "\(reply)")
+  }
+
+  @Test func `records of several zones are saved and read in their zones`() async throws {
+    let fixture = try await CloudKitFixture.private()
+    let second = RecordZone("Second")
+    try await fixture.database.createZone(second)
+    try await fixture.database.createZone(second)
+    #expect(Set(try await fixture.database.zones()).isSuperset(of: [.default, second]))
+    var other = DatabaseRecord("Book", "1", in: second)
+    other["self"] = .reference(RecordReference(other.id))
+    let replies = try await fixture.database.save(book("1", ["a": 1]), other)
+    #expect(replies.allSatisfy { $0.record != nil }, "\(replies)")
+    let found = try await fixture.database.lookup([id, other.id], keys: nil)
+    #expect(found[id]?["a"] == 1)
+    #expect(found[other.id]?["self"] == other["self"])
+    try await fixture.database.deleteZone(second)
+    let gone = await #expect(throws: RecordError.self) { try await fixture.database.save(other) }
+    #expect(gone?.description.contains("ZONE_NOT_FOUND") == true, "\(gone as Any)")
+  }
+}
