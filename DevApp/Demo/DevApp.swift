@@ -11,7 +11,7 @@ import SystemSupport
       flow ACTION        runs the commands of a flow file as a graph, and resumes them after a crash
       issues USER        lists the open issues of a user's repositories on GitHub
       journal STORE      lists, shows and controls durable runs, which survive the end of their process
-      records ACTION     queries a SQLite database, imports and exports rows, and mirrors it with another one
+      records ACTION     queries a database, imports and exports rows, and mirrors it with another one
       run -- COMMAND…    runs commands in parallel
       tour               shows what operations can do, with the code
       worker STORE       runs durable runs of a database or file

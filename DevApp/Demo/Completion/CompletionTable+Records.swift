@@ -1,12 +1,13 @@
 extension CompletionTable {
   static let records = CompletionNode(
-    "records", "queries a SQLite database, imports and exports rows, and mirrors it",
+    "records", "queries a database, imports and exports rows, and mirrors it",
     actions: [
       CompletionNode(
         "tables", "lists the tables and views", positions: [.file],
-        options: [immutable] + common),
+        options: [immutable, schema] + common),
       CompletionNode(
-        "query", "prints rows", positions: [.file, .text], options: rows + [immutable] + common),
+        "query", "prints rows", positions: [.file, .text],
+        options: rows + [immutable, schema] + common),
       CompletionNode(
         "export", "writes rows to a file", positions: [.file, .text],
         options: rows + format + [
@@ -14,6 +15,7 @@ extension CompletionTable {
           CompletionOption("--crlf", "ends CSV lines as Windows does"),
           CompletionOption(
             "--guard-formulas", "keeps spreadsheets from running text as formulas"), immutable,
+          schema,
         ] + common),
       CompletionNode(
         "import", "inserts rows of a file", positions: [.file, .text, .file],
@@ -32,17 +34,17 @@ extension CompletionTable {
     options: [help])
 
   private static let mirror = CompletionNode(
-    "mirror", "keeps the rows of two files in step", positions: [.file, .file, .text],
+    "mirror", "keeps the rows of two databases in step", positions: [.file, .file, .text],
     repeatsLastPosition: true,
     options: [
       CompletionOption("--once", "runs one round and ends"),
       CompletionOption(
-        "--conflicts", "the value of a field that both files have changed",
+        "--conflicts", "the value of a field that both sides have changed",
         .words(["remote", "local", "newest"])),
       CompletionOption(
         "--deletions", "whether a deletion loses against an edit", .words(["lose", "win"])),
       CompletionOption("--interval", "the maximum seconds between rounds", .text),
-      CompletionOption("--name", "the name of the mirror", .text),
+      CompletionOption("--name", "the name of the mirror", .text), schema,
     ] + common)
 
   private static let rows = [
@@ -59,6 +61,9 @@ extension CompletionTable {
   ]
 
   private static let immutable = CompletionOption("--immutable", "opens the file as immutable")
+
+  private static let schema = CompletionOption(
+    "--schema", "the schema of a PostgreSQL database", .text)
 
   private static let common =
     [

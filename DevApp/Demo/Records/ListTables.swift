@@ -20,16 +20,33 @@ struct TableDescription: Sendable, Encodable {
   let problem: String?
 }
 
+extension TableDescription {
+  init(_ table: ServedTable) {
+    self.init(
+      name: table.name, kind: table.kind, rowCount: table.rowCount,
+      columns: table.columns.map {
+        Column(name: $0.name, type: $0.declaredType, isKey: $0.isKey)
+      }, problem: table.problem)
+  }
+}
+
 /// An operation that lists the tables, with their columns and row counts.
 struct ListTables: ComposableOperation {
-  let database: SQLiteRecordDatabase
+  let database: RecordsPlace
 
-  init(in database: SQLiteRecordDatabase) { self.database = database }
+  init(in database: RecordsPlace) { self.database = database }
 
   var operationName: String { "tables" }
 
   func perform(in context: OperationContext) async throws -> [TableDescription] {
-    try await database.read { connection in
+    switch database {
+    case .file(let file): try await tables(of: file)
+    case .server(let server): try await server.tables().map { TableDescription($0) }
+    }
+  }
+
+  private func tables(of file: SQLiteRecordDatabase) async throws -> [TableDescription] {
+    try await file.read { connection in
       try connection.tables().map { name in
         var columns: [TableDescription.Column] = []
         var (count, problem): (Int?, String?) = (nil, nil)

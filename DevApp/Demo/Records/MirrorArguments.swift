@@ -5,30 +5,36 @@ struct MirrorArguments {
   static let usage = """
     usage: DevApp records mirror LOCAL REMOTE [TYPE…] [OPTION…]
 
-    Keeps the rows of two SQLite files in step: fetches what has changed in REMOTE, merges it field by field into LOCAL, and
-    sends what has changed in LOCAL. Any program may edit either file meanwhile. A file that does not exist is created.
+    Keeps the rows of two databases in step: fetches what has changed in REMOTE, merges it field by field into LOCAL, and
+    sends what has changed in LOCAL. LOCAL is a SQLite file. REMOTE is another one, or postgresql://USER@HOST/DATABASE. Any
+    program may edit either database meanwhile. A file that does not exist is created.
 
-    TYPE…               the tables to mirror (default: all tables of both files)
+    TYPE…               the tables to mirror (default: all tables of both databases)
 
       --once            runs one round and ends; otherwise rounds follow each change until Ctrl-C
-      --conflicts WHO   the value of a field that both files have changed: remote, local or newest (default: remote). The
+      --conflicts WHO   the value of a field that both sides have changed: remote, local or newest (default: remote). The
                         lost value is kept in the table _record_mirror_conflicts of LOCAL
-      --deletions HOW   whether a deletion in one file loses against an edit in the other one: lose or win (default: lose)
+      --deletions HOW   whether a deletion on one side loses against an edit on the other one: lose or win (default: lose)
       --interval N      runs a round at least every N seconds (default: 60)
       --name NAME       the name of the mirror, if LOCAL has several (default: empty)
+      --schema NAME     the schema of a PostgreSQL database (default: public)
       --trust-schema    lets checks and triggers of both files use all functions; only for files that you trust
       --json            prints the report of the round as JSON (with --once)
     \(FlowOptions.usage)
       --                ends the options
 
-    Both files get triggers and tables that record their changes, and the log mode WAL. FILE-mirror beside LOCAL is a lock.
+    Both databases get triggers and tables that record their changes. Files get the log mode WAL. FILE-mirror beside LOCAL is
+    a lock. Unless --once is given, a PostgreSQL database also gets a trigger that notifies the mirror of each commit.
 
     Exit status: 0 success, 1 error or rejected rows (with --once), 64 invalid arguments, 130 interrupted by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.
     """
 
   private(set) var options = FlowOptions()
   private(set) var local = ""
+  /// The path of a file, or the address.
   private(set) var remote = ""
+  /// The schema of a database at an address; nil for the default one.
+  private(set) var schema: String?
   private(set) var types: [String] = []
   private(set) var runsOnce = false
   private(set) var conflicts = ConflictPolicy.remoteWins
@@ -67,6 +73,24 @@ struct MirrorArguments {
     }
     (local, remote, types) = (positions[0], positions[1], Array(positions[2...]))
     if isJSON, !runsOnce { throw UsageError("\(name): --json is only for --once") }
+    try checkPlaces()
+  }
+
+  private func checkPlaces() throws(UsageError) {
+    let name = Self.name
+    // Without the addresses, which may contain passwords.
+    if DatabaseAddress(local) != nil {
+      let advice =
+        DatabaseAddress(remote) == nil
+        ? "swap the arguments: DevApp records mirror FILE ADDRESS"
+        : "mirror each address with the same file, one after the other"
+      throw UsageError(
+        "\(name): LOCAL is an address, but a mirror keeps its state in a SQLite file; \(advice)")
+    }
+    if schema != nil, DatabaseAddress(remote) == nil {
+      throw UsageError(
+        "\(name): --schema with a file, which has no schemas; expected the address of a database")
+    }
   }
 
   private mutating func take(
@@ -83,6 +107,7 @@ struct MirrorArguments {
     case "--once": runsOnce = true
     case "--json": isJSON = true
     case "--trust-schema": trustsSchema = true
+    case "--schema": schema = try value("the name of a schema")
     case "--name": mirrorName = try value("a name")
     case "--conflicts":
       let expected = "remote, local or newest"
@@ -110,7 +135,7 @@ struct MirrorArguments {
       throw UsageError(
         """
         \(name): unknown option \(option); expected --conflicts, --deletions, --interval, --json, \
-        --name, --once, --timeline, --trace or --trust-schema
+        --name, --once, --schema, --timeline, --trace or --trust-schema
         """)
     }
   }

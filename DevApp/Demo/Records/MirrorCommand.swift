@@ -6,14 +6,19 @@ import SystemSupport
 struct MirrorCommand {
   private let arguments: MirrorArguments
   private let local: SQLiteRecordDatabase
-  private let remote: SQLiteRecordDatabase
+  private let remote: RecordsPlace
 
-  init(_ arguments: ArraySlice<RawPath>) throws(UsageError) {
+  init(_ arguments: ArraySlice<RawPath>) throws {
     let arguments = try MirrorArguments(arguments)
     self.arguments = arguments
     let options = SQLiteOptions(trustsSchema: arguments.trustsSchema)
     local = SQLiteRecordDatabase(arguments.local, options)
-    remote = SQLiteRecordDatabase(arguments.remote, options)
+    if let address = DatabaseAddress(arguments.remote) {
+      remote = .server(
+        try address.database(in: arguments.schema, hinting: !arguments.runsOnce))
+    } else {
+      remote = .file(SQLiteRecordDatabase(arguments.remote, options))
+    }
   }
 
   /// - Returns: The exit status.
@@ -27,8 +32,41 @@ struct MirrorCommand {
     }
   }
 
-  /// Finds the tables, and tracks their changes in the remote file.
+  /// Finds the tables, and tracks their changes in the remote database.
   private func makeMirror() async throws -> RecordMirror {
+    if case .file = remote { try checkFiles() }
+    let there = try await remote.tableNames()
+    var types = arguments.types
+    if types.isEmpty {
+      types = Set(there + (try await local.tableNames())).sorted()
+      if types.isEmpty {
+        throw RecordError(
+          .invalid(
+            "neither \(arguments.local) nor \(remoteName) has a table to mirror; name the types")
+        )
+      }
+    }
+    // Otherwise the remote database reports no changes.
+    var tracked = types.filter(Set(there).contains)
+    for type in arguments.types where !there.contains(type) {
+      // The reason why it cannot be mirrored is the error of tracking it.
+      if try await remote.hasTable(type) { tracked.append(type) }
+    }
+    try await remote.keepChanges(of: tracked)
+    return RecordMirror(
+      of: types, in: local, with: remote.database, named: arguments.mirrorName,
+      conflicts: arguments.conflicts, deletions: arguments.deletions)
+  }
+
+  /// The remote database for messages, without an address, which may contain a password.
+  private var remoteName: String {
+    switch remote {
+    case .file: arguments.remote
+    case .server: "the remote database"
+    }
+  }
+
+  private func checkFiles() throws {
     if FileSystem.areSame(arguments.local, arguments.remote) {
       throw RecordError(.invalid("\(arguments.local) and \(arguments.remote) are the same file"))
     }
@@ -38,22 +76,6 @@ struct MirrorCommand {
         .invalid("no such file: \(arguments.local) and \(arguments.remote); one of them must exist")
       )
     }
-    let there = try await remote.tableNames()
-    var types = arguments.types
-    if types.isEmpty {
-      types = Set(there + (try await local.tableNames())).sorted()
-      if types.isEmpty {
-        throw RecordError(
-          .invalid(
-            "neither \(arguments.local) nor \(arguments.remote) has a table to mirror; name the types"
-          ))
-      }
-    }
-    // Otherwise the remote file reports no changes.
-    try await remote.keepChanges(of: types.filter(Set(there).contains))
-    return RecordMirror(
-      of: types, in: local, with: remote, named: arguments.mirrorName,
-      conflicts: arguments.conflicts, deletions: arguments.deletions)
   }
 
   private func close() async {
@@ -214,7 +236,7 @@ extension MirrorState {
   fileprivate var problem: String? {
     switch self {
     case .idle, .syncing: nil
-    case .noAccount: "the remote file does not exist or cannot be used"
+    case .noAccount: "the remote database does not exist or cannot be used"
     case .waiting(let delay, let error): "\(error); next round in \(delay)"
     case .failing(let error, _): "failing: \(error)"
     }
@@ -226,7 +248,7 @@ extension MirrorChange {
     switch self {
     case .saved(let record): "saved \(record.id)"
     case .deleted(let id): "deleted \(id)"
-    case .startedOver: "fetching all rows again: the remote file no longer has all changes"
+    case .startedOver: "fetching all rows again: the remote database no longer has all changes"
     case .lost(let lost): "conflict: \(lost)"
     case .rejected(let error): "rejected: \(error)"
     }

@@ -20,9 +20,10 @@ struct RecordsArguments: Sendable {
       let format = ["--format", "--delimiter", "--no-header"]
       let own: [String] =
         switch self {
-        case .tables: ["--immutable"]
-        case .query: rows + ["--immutable"]
-        case .export: rows + format + ["--to", "--crlf", "--guard-formulas", "--immutable"]
+        case .tables: ["--immutable", "--schema"]
+        case .query: rows + ["--immutable", "--schema"]
+        case .export:
+          rows + format + ["--to", "--crlf", "--guard-formulas", "--immutable", "--schema"]
         case .load:
           format + [
             "--create", "--existing", "--skip", "--rows-per-transaction", "--references",
@@ -35,7 +36,10 @@ struct RecordsArguments: Sendable {
 
   let action: Action
   private(set) var options = FlowOptions()
+  /// The path of the file, or the address.
   private(set) var file = ""
+  /// The schema of a database at an address; nil for the default one.
+  private(set) var schema: String?
   private(set) var table = ""
   private(set) var source = ""
 
@@ -121,7 +125,31 @@ struct RecordsArguments: Sendable {
     file = positions[0]
     if positions.count > 1 { table = positions[1] }
     if positions.count > 2 { source = positions[2] }
+    try checkPlace()
     try findFormat()
+  }
+
+  /// Whether the database is at an address, and not a file.
+  var isServed: Bool { DatabaseAddress(file) != nil }
+
+  private func checkPlace() throws(UsageError) {
+    guard isServed else {
+      if schema == nil { return }
+      throw UsageError(
+        "\(name): --schema with a file, which has no schemas; expected the address of a database")
+    }
+    if action == .load {
+      // Without the address, which may contain a password.
+      throw UsageError(
+        """
+        \(name): FILE is an address, but an import runs statements of SQLite; import into a file with \
+        --create, then send its rows with `DevApp records mirror FILE ADDRESS TABLE --once`
+        """)
+    }
+    for (isGiven, option) in [(isImmutable, "--immutable"), (trustsSchema, "--trust-schema")]
+    where isGiven {
+      throw UsageError("\(name): \(option) with an address; expected the path of a SQLite file")
+    }
   }
 
   private mutating func findFormat() throws(UsageError) {
@@ -181,6 +209,7 @@ struct RecordsArguments: Sendable {
     case "--json": isJSON = true
     case "--trust-schema": trustsSchema = true
     case "--immutable": isImmutable = true
+    case "--schema": schema = try value("the name of a schema")
     case "--where":
       let text = try value("a condition, such as pages>500")
       guard let condition = RowCondition(text) else {

@@ -3,7 +3,7 @@ import CompositeOperationsFoundation
 import RecordOperations
 import SystemSupport
 
-/// `DevApp records import|query|export|tables FILE…`
+/// `DevApp records import|query|export|tables DATABASE…`
 struct RecordsCommand {
   static let usage = """
     usage: DevApp records tables FILE [OPTION…]
@@ -12,19 +12,21 @@ struct RecordsCommand {
            DevApp records import FILE TABLE SOURCE [OPTION…]
            DevApp records mirror LOCAL REMOTE [TABLE…] [OPTION…]
 
-    Queries a SQLite database, and imports and exports rows as CSV and JSON. tables, query and export change nothing.
+    Queries a database, and imports and exports rows as CSV and JSON. tables, query and export change nothing.
+
+    FILE is a SQLite file. For tables, query and export, it may also be postgresql://USER@HOST/DATABASE, as REMOTE may.
 
     tables    lists the tables and views of FILE, with their columns and row counts, and why one cannot be read
     query     prints rows of TABLE
     export    writes rows of TABLE to a file, from one snapshot; the old file is replaced when the new one is complete
     import    inserts the rows of SOURCE into TABLE, all of them or none; `-` is standard input
-    mirror    keeps the rows of two files in step; `DevApp records mirror --help` shows its options
+    mirror    keeps the rows of two databases in step; `DevApp records mirror --help` shows its options
 
       --where CONDITION selects rows: 'pages > 500', title^=The (begins with), title*=sea (contains), lent=null;
                         = != < <= > >=. A quoted value is text, not a number: "code='007'". If the option is repeated,
                         all conditions must hold
       --sort COLUMN     sorts by a column, or descending by -COLUMN; may be repeated
-      --columns A,B     selects columns; author.name follows a reference (default: all)
+      --columns A,B     selects columns; author.name follows a reference, in a SQLite file (default: all)
       --limit N         selects at most N rows (default: all, or 1,000 for a query on a terminal)
 
     export
@@ -43,6 +45,7 @@ struct RecordsCommand {
     tables, query and export
       --immutable       opens FILE as immutable: no other process may write it, and no file is created beside it. Use it
                         for files in WAL mode whose folder is not writable; a read-only disk does not need it
+      --schema NAME     the schema of a PostgreSQL database (default: public)
 
     export and import
       --format F        csv, json or jsonl (default: the format that the name of the file implies)
@@ -61,18 +64,26 @@ struct RecordsCommand {
     """
 
   private let arguments: RecordsArguments
-  private let database: SQLiteRecordDatabase
+  private let database: RecordsPlace
 
-  init(_ arguments: ArraySlice<RawPath>) throws(UsageError) {
+  init(_ arguments: ArraySlice<RawPath>) throws {
     let arguments = try RecordsArguments(arguments)
     self.arguments = arguments
+    database = try Self.database(arguments)
+  }
+
+  private static func database(_ arguments: RecordsArguments) throws -> RecordsPlace {
+    if let address = DatabaseAddress(arguments.file) {
+      return .server(try address.database(in: arguments.schema))
+    }
     let access: SQLiteOptions.Access =
       switch arguments.action {
       case .load: arguments.creates ? .create : .existing
       case .tables, .query, .export: arguments.isImmutable ? .immutable : .readOnly
       }
-    database = SQLiteRecordDatabase(
-      arguments.file, SQLiteOptions(access: access, trustsSchema: arguments.trustsSchema))
+    return .file(
+      SQLiteRecordDatabase(
+        arguments.file, SQLiteOptions(access: access, trustsSchema: arguments.trustsSchema)))
   }
 
   /// - Returns: The exit status.
@@ -96,7 +107,7 @@ struct RecordsCommand {
     let observation = try FlowObservation(
       arguments.options, progressOn: hasTerminal ? standardError : nil)
     let performed = try await PerformedFlow(of: flow, seenBy: observation, waitsForEnd: true)
-    // Removes the files that SQLite keeps beside the database.
+    // Removes the files that SQLite keeps beside a database.
     await database.close()
     try observation.end()
     switch performed.outcome {
@@ -180,6 +191,9 @@ struct RecordsCommand {
   }
 
   private func load() async throws -> Int32 {
+    guard case .file(let database) = database else {
+      preconditionFailure("an import into an address is an invalid argument")
+    }
     if !arguments.creates, FileSystem.isMissing(arguments.file) {
       let error = StandardError()
       error.writeLine("DevApp records: no such file: \(arguments.file); use --create to create it")
@@ -188,8 +202,8 @@ struct RecordsCommand {
     let start = ContinuousClock.now
     let flow =
       arguments.source == "-"
-      ? ImportRecords.reading(from: 0, called: "standard input", rows)
-      : rows(from: arguments.source)
+      ? ImportRecords.reading(from: 0, called: "standard input") { rows(from: $0, into: database) }
+      : rows(from: arguments.source, into: database)
     return try await perform(flow) { file in
       let summary = RecordsSummary(
         records: file.recordCount, bytes: nil, seconds: start.secondsUntilNow, file: file.path,
@@ -204,7 +218,9 @@ struct RecordsCommand {
     }
   }
 
-  private func rows(from path: String) -> ImportRecords {
+  private func rows(
+    from path: String, into database: SQLiteRecordDatabase
+  ) -> ImportRecords {
     ImportRecords(
       arguments.table, into: database, from: path, as: arguments.importFormat,
       existing: arguments.existing, badRows: .skipped(atMost: arguments.skips),

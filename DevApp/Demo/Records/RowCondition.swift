@@ -56,8 +56,8 @@ struct RowCondition: Sendable {
   /// Returns the predicate for a table. The column determines the type of the value.
   ///
   /// - Throws: A ``RecordError`` if a number would be compared with texts, character by character.
-  func predicate(for table: SQLiteTable?) throws -> RecordPredicate {
-    func column(_ name: String) -> SQLiteColumn? { table?.columns.first { $0.name == name } }
+  func predicate(for columns: [RowColumn]) throws -> RecordPredicate {
+    func column(_ name: String) -> RowColumn? { columns.first { $0.name == name } }
     // Spaces around the name are ignored, unless a column has such a name.
     let name = column(self.column) == nil ? self.column.withoutSpaces : self.column
     if let column = column(name), comparesNumberWithTexts(column) {
@@ -70,15 +70,15 @@ struct RowCondition: Sendable {
   }
 
   /// Returns whether a number would be compared with texts. Equality has the same result for texts.
-  private func comparesNumberWithTexts(_ column: SQLiteColumn) -> Bool {
+  private func comparesNumberWithTexts(_ column: RowColumn) -> Bool {
     switch relation {
     case .less, .lessOrEqual, .greater, .greaterOrEqual:
-      column.affinity == .text && column.meaning == .plain && Double(decimal: value) != nil
+      column.isText && column.meaning == .plain && Double(decimal: value) != nil
     case .equal, .equalAsInSwift, .notEqual, .notEqualAsInSQL, .prefix, .contains: false
     }
   }
 
-  private func predicate(for column: SQLiteColumn?, named name: String) -> RecordPredicate {
+  private func predicate(for column: RowColumn?, named name: String) -> RecordPredicate {
     switch relation {
     case .prefix: .hasPrefix(name, text)
     case .contains: .contains(name, text)
@@ -92,7 +92,7 @@ struct RowCondition: Sendable {
 
   private var text: String { isQuoted ? String(value.dropFirst().dropLast()) : value }
 
-  private func fieldValue(for column: SQLiteColumn?) -> FieldValue {
+  private func fieldValue(for column: RowColumn?) -> FieldValue {
     if value == "null" { return .null }
     switch column?.meaning {
     case .foreignKey(let type, let rule):
@@ -102,10 +102,9 @@ struct RowCondition: Sendable {
       if parts.count == 2 { return .reference(RecordReference(RecordID(parts[0], parts[1]))) }
     case .date:
       if let date = Date(importedText: text) { return .date(date) }
-    case .plain, .list, nil: break
+    case .plain, nil: break
     }
-    let takesText = column.map { $0.affinity == .text } ?? false
-    guard !isQuoted, !takesText else { return .string(text) }
+    guard !isQuoted, column?.isText != true else { return .string(text) }
     if let number = Int64(value) { return .integer(number) }
     return Double(decimal: value).map { .double($0) } ?? .string(value)
   }
@@ -120,14 +119,56 @@ extension String {
   }
 }
 
+/// A column for conditions.
+struct RowColumn: Sendable {
+  enum Meaning: Hashable, Sendable {
+    case plain, date, keptReference
+    case foreignKey(type: String, RecordReference.DeleteRule)
+  }
+
+  let name: String
+  /// Whether its values are stored as text.
+  let isText: Bool
+  let meaning: Meaning
+
+  init(_ column: SQLiteColumn) {
+    name = column.name
+    isText = column.affinity == .text
+    meaning =
+      switch column.meaning {
+      case .plain, .list: .plain
+      case .date: .date
+      case .keptReference: .keptReference
+      case .foreignKey(let type, let rule): .foreignKey(type: type, rule)
+      }
+  }
+
+  init(_ column: ServedColumn) {
+    name = column.name
+    switch column.meaning {
+    case .text: (isText, meaning) = (true, .plain)
+    case .integer, .other, .unsupported: (isText, meaning) = (false, .plain)
+    case .date: (isText, meaning) = (false, .date)
+    case .keptReference: (isText, meaning) = (true, .keptReference)
+    case .foreignKey(let type, let rule, let isInteger):
+      (isText, meaning) = (!isInteger, .foreignKey(type: type, rule))
+    }
+  }
+}
+
 /// The query for the rows that the arguments select.
 struct RowQuery: Sendable {
   let records: RecordQuery
 
-  init(_ arguments: RecordsArguments, in database: SQLiteRecordDatabase) async throws {
+  init(_ arguments: RecordsArguments, in database: RecordsPlace) async throws {
     let name = arguments.table
-    let table = try await database.read { try $0.table(name) }
-    let parts = try arguments.conditions.map { try $0.predicate(for: table) }
+    let columns: [RowColumn] =
+      switch database {
+      case .file(let file):
+        try await file.read { try $0.table(name)?.columns.map { RowColumn($0) } ?? [] }
+      case .server(let server): try await server.columns(of: name).map { RowColumn($0) }
+      }
+    let parts = try arguments.conditions.map { try $0.predicate(for: columns) }
     records = RecordQuery(
       name, where: parts.isEmpty ? nil : .all(parts), sortedBy: arguments.order)
   }

@@ -1,4 +1,5 @@
 import DurableOperations
+import RecordOperations
 
 /// The arguments that name a store: a path or an address, and `--queue QUEUE`.
 enum StoreOptions {
@@ -55,8 +56,7 @@ enum StoreOptions {
 extension RunStore {
   /// Whether a text is the address of a PostgreSQL database.
   static func isPostgresAddress(_ place: String) -> Bool {
-    guard isAddress(place) else { return false }
-    return ["postgresql", "postgres"].contains(place.prefix { $0 != ":" }.lowercased())
+    DatabaseAddress(place)?.isPostgres == true
   }
 
   /// The store for messages: the path, or the address without its password.

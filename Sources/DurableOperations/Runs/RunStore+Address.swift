@@ -1,5 +1,4 @@
-internal import CompositeOperations
-internal import Foundation
+internal import RecordOperations
 
 /// Opens stores of an address scheme. A type of another module, which ``RunStore`` finds by its name
 /// if the program is linked with that module.
@@ -44,15 +43,15 @@ extension RunStore {
   package init(
     at place: String, queue: String, lease: Duration?, options: RunStoreOptions? = nil
   ) throws {
-    guard let scheme = Self.scheme(of: place) else {
+    guard let address = DatabaseAddress(place) else {
       self = .sqlite(place, options: options ?? RunStoreOptions())
       return
     }
-    guard ["postgresql", "postgres"].contains(scheme) else {
+    guard address.isPostgres else {
       throw RunStoreError(
         .invalidAddress,
         """
-        \(scheme)://… is no address of a store; expected the path of an SQLite file, or \
+        \(address.scheme)://… is no address of a store; expected the path of an SQLite file, or \
         postgresql://USER@HOST/DATABASE
         """)
     }
@@ -62,33 +61,13 @@ extension RunStore {
       throw RunStoreError(
         .invalidAddress,
         """
-        \(scheme)://…: this program is not linked with the module PostgresOperations; add the product \
+        \(address.scheme)://…: this program is not linked with the module PostgresOperations; add the product \
         'PostgresOperations' of this package to its dependencies, and install libpq (libpq-dev)
         """)
     }
-    // libpq knows the scheme in lowercase.
-    self = opener.store(
-      at: scheme + place.dropFirst(scheme.count), queue: queue, lease: lease, options)
+    self = opener.store(at: address.text, queue: queue, lease: lease, options)
   }
 
   /// Whether a text is an address, and not a path.
-  package static func isAddress(_ place: String) -> Bool { scheme(of: place) != nil }
-
-  /// The scheme of an address, in lowercase; nil for a path.
-  private static func scheme(of place: String) -> String? {
-    guard let colon = place.range(of: "://"), colon.lowerBound > place.startIndex else {
-      return nil
-    }
-    let scheme = place[..<colon.lowerBound]
-    let isScheme = scheme.utf8.allSatisfy { byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "-"),
-        UInt8(ascii: "."):
-        true
-      default: false
-      }
-    }
-    return isScheme ? scheme.lowercased() : nil
-  }
+  package static func isAddress(_ place: String) -> Bool { DatabaseAddress(place) != nil }
 }

@@ -140,6 +140,45 @@ public final class PostgresRecordDatabase: RecordDatabase {
     }
   }
 
+  /// Runs a body that only reads, in one transaction that sees one state of the database.
+  ///
+  /// The body runs to its end even if the task is cancelled, so that it can clean up. Then its second
+  /// argument throws a `CancellationError`, and so does its next request.
+  ///
+  /// - Throws: As ``read(_:)``.
+  func snapshot<Response: Sendable>(
+    _ body:
+      @escaping @Sendable (
+        _ session: PostgresRecordSession, _ check: @escaping () throws -> Void
+      ) throws -> Response
+  ) async throws -> Response {
+    let cancellation = SnapshotCancellation()
+    return try await withTaskCancellationHandler {
+      try await repeating { [pool, schema] in
+        try await pool.run { connection in
+          try cancellation.begin(connection)
+          defer { cancellation.end() }
+          do {
+            return try connection.transaction {
+              _ = try connection.rows(
+                PostgresStatement(
+                  "begin a snapshot",
+                  "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"))
+              return try body(
+                PostgresRecordSession(connection: connection, schema: schema), cancellation.check)
+            }
+          } catch let error as PostgresError {
+            // The cancellation has ended the connection.
+            try cancellation.check()
+            throw error.ofRequest(isAfterCommit: false)
+          }
+        }
+      }
+    } onCancel: {
+      cancellation.cancel()
+    }
+  }
+
   private func repeating<Response: Sendable>(
     _ body: @Sendable () async throws -> Response
   ) async throws -> Response {
@@ -157,6 +196,31 @@ public final class PostgresRecordDatabase: RecordDatabase {
       }
     }
   }
+}
+
+/// The cancellation of a snapshot, whose body runs to its end.
+private final class SnapshotCancellation: Sendable {
+  private let state = Lock<(isCancelled: Bool, canceller: PostgresCanceller?)>((false, nil))
+
+  /// - Throws: `CancellationError`.
+  func begin(_ connection: PostgresConnection) throws {
+    let canceller = connection.canceller
+    state.withLock { $0.canceller = canceller }
+    try check()
+  }
+
+  func end() { state.withLock { $0.canceller = nil } }
+
+  func cancel() {
+    let canceller = state.withLock { state in
+      state.isCancelled = true
+      return state.canceller
+    }
+    canceller?.interrupt()
+  }
+
+  /// - Throws: `CancellationError`.
+  func check() throws { if state.withLock(\.isCancelled) { throw CancellationError() } }
 }
 
 extension PostgresConnection {

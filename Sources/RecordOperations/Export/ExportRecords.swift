@@ -112,7 +112,7 @@ public struct ExportRecords: ComposableOperation {
   }
 
   /// Returns the default file name for a type, in which slashes are replaced.
-  private static func path(for type: String, _ fileExtension: String) -> String {
+  static func path(for type: String, _ fileExtension: String) -> String {
     // By scalar: a slash with a combining mark is a different `Character`.
     String(String.UnicodeScalarView(type.unicodeScalars.map { $0 == "/" ? "_" : $0 }))
       + "." + fileExtension

@@ -1,37 +1,6 @@
 import Foundation
 import TestSupport
 
-/// A PostgreSQL server that the tests of `flow run --on` share. It ends after this process.
-enum FlowServer {
-  struct Failure: Error {
-    let description: String
-  }
-
-  /// The address of its database, and the path of psql.
-  static let shared = Task { () -> (address: String, psql: String) in
-    let place = FileManager.default.temporaryDirectory.path + "/flow-server-\(UUID().uuidString)"
-    var server = WithServer.shell(
-      """
-      echo "$2 $(command -v psql)" > "$3.new"; mv "$3.new" "$3"
-      tail --pid="$4" -s 0.2 -f /dev/null
-      """)
-    server.arguments += [place, "\(ProcessInfo.processInfo.processIdentifier)"]
-    let program = TestProgram(server.executable.path, server.arguments)
-    // Without the outputs of this process: `swift test` collects it when they are closed, and the
-    // server ends after that.
-    let running = try program.start()
-    await eventually {
-      FileManager.default.fileExists(atPath: place) || hasEnded(running.processIdentifier)
-    }
-    defer { try? FileManager.default.removeItem(atPath: place) }
-    let words = (try? String(contentsOfFile: place, encoding: .utf8))?.split(separator: " ") ?? []
-    guard words.count == 2, let psql = words[1].split(separator: "\n").first else {
-      throw Failure(description: "the server does not start")
-    }
-    return (String(words[0]), String(psql))
-  }
-}
-
 /// A flow file with a queue of its own, and workers of that queue, which end with this object.
 final class FlowOnFixture {
   let flow: FlowFixture
@@ -41,14 +10,14 @@ final class FlowOnFixture {
 
   init(_ steps: String, head: String = "") async throws {
     flow = try FlowFixture(steps, head: head)
-    let server = try await FlowServer.shared.value
+    let server = try await TestServer.ofFlows.value
     address = server.address
     queue = "q" + UUID().uuidString.prefix(8).lowercased()
     let created = try await Program(
       executable: URL(fileURLWithPath: server.psql),
       arguments: ["-q", address, "-c", "select absurd.create_queue('\(queue)')"]
     ).run()
-    if created.status != 0 { throw FlowServer.Failure(description: created.error) }
+    if created.status != 0 { throw TestServer.Failure(description: created.error) }
   }
 
   deinit { for worker in workers { kill(worker.process, SIGKILL) } }
@@ -74,7 +43,7 @@ final class FlowOnFixture {
       await eventually { FileManager.default.fileExists(atPath: path) || hasEnded(process) }
       kill(process, SIGKILL)
     }
-    if printed.status != SIGKILL { throw FlowServer.Failure(description: printed.error) }
+    if printed.status != SIGKILL { throw TestServer.Failure(description: printed.error) }
   }
 }
 

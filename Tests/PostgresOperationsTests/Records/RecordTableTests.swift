@@ -100,6 +100,12 @@ struct RecordTableTests {
     let error = await recordError { _ = try await database.record("t", "1") }
     #expect(error?.name == "unsupported")
     #expect(error?.description.contains("price of t has the type numeric(10,2)") == true)
+    let tracking = await recordError { try await database.keepChanges(of: ["t"]) }
+    #expect(
+      tracking?.description.contains("its column price has the type numeric(10,2)") == true,
+      "\(tracking as Any)")
+    // Nothing has been created.
+    #expect(try await schema.query("select to_regclass('record_states') is null") == "t")
     let id = RecordID("t", "1")
     #expect(try await database.lookup([id], keys: ["n"])[id]?["n"] == 3)
     let page = try await database.query(RecordQuery("t", keys: ["n"]), after: nil, atMost: 9)

@@ -1,0 +1,51 @@
+import RecordOperations
+
+/// A database that an argument names: a SQLite file, or a database at an address.
+enum RecordsPlace: Sendable {
+  case file(SQLiteRecordDatabase)
+  case server(any ServedRecordDatabase)
+
+  static let expected = "a SQLite file, or postgresql://USER@HOST/DATABASE"
+
+  var database: any RecordDatabase {
+    switch self {
+    case .file(let file): file
+    case .server(let server): server
+    }
+  }
+
+  /// The names of the tables that can be mirrored.
+  func tableNames() async throws -> [String] {
+    switch self {
+    case .file(let file): try await file.tableNames()
+    case .server(let server): try await server.tableNames()
+    }
+  }
+
+  /// Whether a database at an address has a table, perhaps one that cannot be mirrored. A mirror
+  /// reports such a table of a file by itself.
+  func hasTable(_ name: String) async throws -> Bool {
+    guard case .server(let server) = self else { return false }
+    do {
+      _ = try await server.columns(of: name)
+      return true
+    } catch let error as RecordError {
+      guard case .invalid = error.reason else { throw error }
+      return false
+    }
+  }
+
+  func keepChanges(of types: [String]) async throws {
+    switch self {
+    case .file(let file): try await file.keepChanges(of: types)
+    case .server(let server): try await server.keepChanges(of: types)
+    }
+  }
+
+  func close() async {
+    switch self {
+    case .file(let file): await file.close()
+    case .server(let server): await server.close()
+    }
+  }
+}

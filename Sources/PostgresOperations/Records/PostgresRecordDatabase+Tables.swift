@@ -1,0 +1,143 @@
+internal import CompositeOperations
+package import RecordOperations
+
+/// Opens databases at addresses, for `DatabaseAddress`, which finds this type by its name.
+enum PostgresRecordOpener: RecordDatabaseOpener {
+  static func database(
+    at address: String, schema: String?, hinting: Bool
+  ) -> any ServedRecordDatabase {
+    var options = PostgresRecordOptions(hinting: hinting)
+    if let schema { options.schema = schema }
+    return PostgresRecordDatabase(address, options)
+  }
+}
+
+extension PostgresRecordDatabase: ServedRecordDatabase {
+  package func tableNames() async throws -> [String] {
+    try await read { session in
+      let tables = try session.allTables()
+      return tables.filter { $0.isPlain && !$0.key.isNone }.map(\.name)
+    }
+  }
+
+  package func tables() async throws -> [ServedTable] {
+    try await read { session in try session.allTables().map { try session.served($0) } }
+  }
+
+  package func columns(of table: String) async throws -> [ServedColumn] {
+    try await read { session in
+      // The cached definition may be old, and nothing compares it with the current one here.
+      if (try? PostgresRecordSchema.check(type: table)) != nil,
+        let found = try session.load([PostgresRecordSchema.TypeName(table)]).values.first ?? nil
+      {
+        return found.servedColumns
+      }
+      let names = try session.allTables().map(\.name).joined(separator: ", ")
+      throw RecordError(
+        .invalid(
+          """
+          no such table: \(table) in the schema \(session.schema.name) \
+          (tables: \(names.isEmpty ? "none" : names))
+          """))
+    }
+  }
+
+  package func withSnapshot<Response: Sendable>(
+    of query: RecordQuery, limit: Int?,
+    _ body: @escaping @Sendable (ServedRows) throws -> Response
+  ) async throws -> Response {
+    let size = limits.page
+    return try await snapshot { session, check in
+      var (cursor, remaining) = (RecordCursor?.none, limit ?? .max)
+      var (isFirst, isExhausted) = (true, false)
+      return try body(
+        ServedRows(
+          next: {
+            try check()
+            if isExhausted || remaining == 0 { return [] }
+            do {
+              // Rows without names have no order in which a page could follow another one.
+              let hasNames = try session.table(query.type)?.key.isNone == false
+              let page = try session.page(
+                of: query, after: cursor, atMost: hasNames ? min(size, remaining) : remaining)
+              isFirst = false
+              cursor = page.cursor
+              isExhausted = page.cursor == nil
+              remaining -= page.records.count
+              return page.records
+            } catch let error as PostgresRecordSession.OutdatedSchema where !isFirst {
+              // The body has rows already, so it must not run again.
+              throw error.cause.translated(isAfterCommit: false)
+            }
+          }, check: check))
+    }
+  }
+}
+
+extension PostgresRecordSession {
+  /// Returns the tables and views of the schema, sorted by their names.
+  ///
+  /// - Throws: A ``PostgresError``.
+  fileprivate func allTables() throws -> [PostgresTable] {
+    let rows = try connection.rows(
+      PostgresStatement(
+        "list the tables",
+        """
+        SELECT c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+        WHERE n.nspname = $1::name AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+        """), [.text(schema.name)])
+    let names = (0..<rows.count).compactMap { rows.text($0, 0) }.filter { name in
+      !PostgresRecordSchema.ownTables.contains { $0 == name }
+    }
+    let tables = try load(names.map { TypeName($0) })
+    return tables.values.compactMap(\.self).sorted { $0.name < $1.name }
+  }
+
+  /// Describes a table, and counts its rows.
+  ///
+  /// - Throws: A ``PostgresError`` that does not concern only this table.
+  fileprivate func served(_ table: PostgresTable) throws -> ServedTable {
+    var rows = "SELECT 1 FROM \(table.quoted)"
+    if !table.isPlain { rows += " LIMIT \(ServedTable.countedViewRows + 1)" }
+    var (count, problem): (Int64?, String?) = (nil, nil)
+    do {
+      let statement = PostgresStatement(
+        "count \(table.name)", "SELECT count(*) FROM (\(rows)) AS r", isReused: false)
+      count = try connection.rows(statement).integer(0, 0)
+    } catch {
+      guard error.kind == .refused else { throw error }
+      // It does not hide the other tables.
+      problem = error.description
+    }
+    if !table.isPlain, let found = count, found > ServedTable.countedViewRows { count = nil }
+    return ServedTable(
+      name: table.name, kind: table.isPlain ? "table" : "view", rowCount: count.map { Int($0) },
+      columns: table.servedColumns, problem: problem)
+  }
+}
+
+extension PostgresTable {
+  fileprivate var servedColumns: [ServedColumn] {
+    columns.map { column in
+      ServedColumn(
+        name: column.name, declaredType: column.declaredType,
+        isKey: key.columns.contains { $0 === column }, isName: key.isName(column.name),
+        meaning: column.servedMeaning)
+    }
+  }
+}
+
+extension PostgresColumn {
+  fileprivate var servedMeaning: ServedColumn.Meaning {
+    switch kind {
+    case .integer: .integer
+    case .text, .uuid, .enumeration: .text
+    case .date: .date
+    case .keptReference: .keptReference
+    case .foreignKey(let type, let rule, let isInteger):
+      .foreignKey(type: type, rule, isInteger: isInteger)
+    case .boolean, .double, .real, .bytes, .list, .null: .other
+    case .unsupported: .unsupported
+    }
+  }
+}
