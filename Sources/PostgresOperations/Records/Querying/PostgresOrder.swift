@@ -6,6 +6,8 @@ struct PostgresOrder {
   let terms: [SQLOrderTerm]
   /// The types of the terms.
   private let types: [String]
+  /// The number of terms of the key, which are never null.
+  private let keyCount: Int
 
   /// - Throws: A ``RecordError`` if the table has no column for a key, or if a list is a key.
   init(_ order: [RecordOrder], of table: PostgresTable) throws {
@@ -23,6 +25,7 @@ struct PostgresOrder {
       SQLOrderTerm(expression: $0.expression, isDescending: $0.isDescending)
     }
     types = terms.map(\.type)
+    keyCount = table.key.columns.count
   }
 
   private static func expressions(
@@ -45,8 +48,12 @@ struct PostgresOrder {
 
   /// The order for `ORDER BY`, with null first.
   var sql: String {
-    terms.map { "\($0.expression) \($0.isDescending ? "DESC NULLS LAST" : "ASC NULLS FIRST")" }
-      .joined(separator: ", ")
+    terms.enumerated().map { index, term in
+      // With `NULLS FIRST`, the server does not use the index of the key, and sorts all rows for
+      // each page.
+      if index >= terms.count - keyCount { return term.expression }
+      return "\(term.expression) \(term.isDescending ? "DESC NULLS LAST" : "ASC NULLS FIRST")"
+    }.joined(separator: ", ")
   }
 
   /// Returns a condition for the rows after the one whose terms have these values.

@@ -13,13 +13,14 @@ struct PostgresState {
 
   /// - Parameter text: The result of ``PostgresTracking/state``; nil if there is none.
   init(_ text: String?) {
-    let parts = text?.split(separator: " ") ?? []
-    guard parts.count == 2 else {
+    guard let text, let space = text.utf8.firstIndex(of: UInt8(ascii: " ")) else {
       (tag, modified) = (nil, nil)
       return
     }
-    tag = RecordTag(String(parts[0]))
-    modified = Double(parts[1]).map { Date(timeIntervalSince1970: $0 / 1_000) }
+    tag = RecordTag(String(text[..<space]))
+    modified = Int64(text[text.utf8.index(after: space)...]).map {
+      Date(timeIntervalSince1970: Double($0) / 1_000)
+    }
   }
 }
 

@@ -8,8 +8,8 @@ struct PostgresRun {
   }
 
   /// The places of the changes in the batch.
-  private(set) var indices: [Int]
-  private var work: Work
+  let indices: [Int]
+  private let work: Work
 
   var isInsertion: Bool {
     if case .save(let saves) = work { saves[0].isInsertion } else { false }
@@ -20,23 +20,27 @@ struct PostgresRun {
   /// - Parameter limit: The maximum number of changes in a run.
   static func runs(of steps: [PostgresStep], limit: Int = .max) -> [PostgresRun] {
     var runs: [PostgresRun] = []
+    // Outside of the runs, so that appending copies nothing.
+    var (saves, places): ([PostgresSave], [Int]) = ([], [])
+    func endRun() {
+      if saves.isEmpty { return }
+      runs.append(PostgresRun(indices: places, work: .save(saves)))
+      (saves, places) = ([], [])
+    }
     for (index, step) in steps.enumerated() {
       switch step {
       case .failed, .blocked: continue
       case .delete(let table, let key, let tag):
+        endRun()
         runs.append(
           PostgresRun(indices: [index], work: .delete(table, key: key, tag: tag)))
       case .save(let save):
-        if let last = runs.last, case .save(let saves) = last.work, saves.count < limit,
-          saves[0].isSimilar(to: save)
-        {
-          runs[runs.count - 1].work = .save(saves + [save])
-          runs[runs.count - 1].indices.append(index)
-        } else {
-          runs.append(PostgresRun(indices: [index], work: .save([save])))
-        }
+        if let first = saves.first, saves.count >= limit || !first.isSimilar(to: save) { endRun() }
+        saves.append(save)
+        places.append(index)
       }
     }
+    endRun()
     return runs
   }
 
