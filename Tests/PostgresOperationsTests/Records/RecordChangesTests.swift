@@ -1,4 +1,5 @@
 import CompositeOperations
+import Foundation
 import PostgresOperations
 import RecordOperations
 import Testing
@@ -59,7 +60,8 @@ struct RecordChangesTests {
     let database = schema.database(limits: RecordLimits(page: 100))
     try await database.save(record("Book", "0"))
     let pool = PostgresPool(to: schema.address, capacity: 8)
-    let (name, transactions) = (schema.name, 40)
+    let isFull = ProcessInfo.processInfo.environment["COMPOSITE_TEST_DEPTH"] == "full"
+    let (name, transactions) = (schema.name, isFull ? 1_650 : 40)
     let committed = Lock<Set<String>>(["0"])
     let writers = (0..<8).map { writer in
       SimpleOperation {
@@ -103,7 +105,10 @@ struct RecordChangesTests {
     _ = try await ParallelOperation(writers).run().get()
     isDone.withLock { $0 = true }
     let found = try await reading.outcome.get()
+    let missed = committed.withLock(\.self).subtracting(found)
+    #expect(missed.isEmpty, "\(missed.count) of \(found.count + missed.count) are missed")
     #expect(Set(found) == committed.withLock(\.self))
+    #expect(found.count >= (isFull ? 100_000 : 2_000), "\(found.count)")
     // Each is inserted once, and so is reported once.
     #expect(found.count == Set(found).count)
     await pool.close()
