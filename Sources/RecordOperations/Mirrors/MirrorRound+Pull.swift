@@ -107,7 +107,7 @@ extension MirrorRound {
   /// Stores fetched changes with their token, in one transaction.
   private nonisolated(nonsending) func store(_ changes: CollectedChanges?) async throws {
     guard let changes else { return }
-    let remote = changes.startsOver ? try await mirror.remote.identity() : nil
+    let remote = try await changes.startsOver ? mirror.remote.identity() : newIdentity()
     try await store(isOneOfMany: changes.isFull) { store in
       if changes.startsOver {
         if !changes.isFirst { store.report(.startedOver) }
@@ -118,6 +118,7 @@ extension MirrorRound {
       for id in changes.deleted { try store.tables.markMissing(id) }
       guard var position = try store.tables.position() else { return }
       position.token = changes.token
+      if position.remote == nil { position.remote = remote }
       let last = try store.tables.lastSequence()
       // All local changes since the examined ones are new records that are in step.
       if position.examined == first, last - first == store.insertedCount {

@@ -64,7 +64,9 @@ extension MirrorRound {
     let replies = edits.indices.map { index in
       failure?.changes.contains(index) == true ? nil : requests.results[index]
     }
+    let remote = try await newIdentity()
     let isConflict = try await store { store in
+      if let remote { try store.know(remote) }
       var isConflict = false
       for (edit, reply) in zip(edits, replies) {
         guard let reply else { continue }

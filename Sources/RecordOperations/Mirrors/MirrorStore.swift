@@ -61,6 +61,13 @@ struct MirrorStore {
     }
   }
 
+  /// Stores the ID of the remote database.
+  func know(_ remote: String) throws {
+    guard var position = try tables.position() else { return }
+    position.remote = remote
+    try tables.save(position)
+  }
+
   // MARK: Several records
 
   /// The stages of a pull.

@@ -53,6 +53,7 @@ final class MirrorRound: Sendable {
   let mirror: RecordMirror
   let context: OperationContext
   private let counts = Lock(MirrorReport())
+  private let knowsRemote = Lock(false)
 
   init(of mirror: RecordMirror, in context: OperationContext) {
     self.mirror = mirror
@@ -118,15 +119,14 @@ final class MirrorRound: Sendable {
   /// Moves the position in the local changes.
   private nonisolated(nonsending) func finish() async throws {
     let mirror = mirror
-    let (isDone, knowsRemote) = try await mirror.local.read { connection in
+    let isDone = try await mirror.local.read { connection in
       let tables = MirrorTables(connection: connection, mirror: mirror.name)
-      guard var position = try tables.position() else { return (true, true) }
+      guard var position = try tables.position() else { return true }
       let examined = position.examined
       try tables.advance(&position)
-      return (position.examined == examined, position.remote != nil)
+      return position.examined == examined
     }
-    // An empty file gets its ID with its first record.
-    let remote = knowsRemote ? nil : try await mirror.remote.identity()
+    let remote = try await newIdentity()
     if isDone, remote == nil { return }
     try await mirror.local.write { connection in
       let tables = MirrorTables(connection: connection, mirror: mirror.name)
@@ -136,6 +136,21 @@ final class MirrorRound: Sendable {
       try tables.advance(&position)
       try tables.save(position)
     }
+  }
+
+  /// Returns the ID of the remote database if the mirror does not know it; otherwise nil. An empty
+  /// database gets its ID with its first record.
+  ///
+  /// The ID is stored with the first common state of a record. A state without it would belong to
+  /// another database if all records are fetched again, and be forgotten with an unsent deletion.
+  nonisolated(nonsending) func newIdentity() async throws -> String? {
+    if knowsRemote.withLock(\.self) { return nil }
+    let mirror = mirror
+    let isKnown = try await mirror.local.read { connection in
+      try MirrorTables(connection: connection, mirror: mirror.name).position()?.remote != nil
+    }
+    knowsRemote.withLock { $0 = isKnown }
+    return isKnown ? nil : try await mirror.remote.identity()
   }
 
   /// Stores remote states in the local file, in one transaction, and reports the changes after the
