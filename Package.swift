@@ -208,6 +208,8 @@ if headersOfPostgres.contains(where: FileManager.default.fileExists) {
   for target in package.targets where users.contains(target.name) {
     target.dependencies.append("PostgresOperations")
   }
+  package.targets.first { $0.name == "RecordOperationsTests" }?.dependencies
+    .append("PostgresTestSupport")
   package.targets += [
     .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
     .target(
@@ -222,12 +224,16 @@ if headersOfPostgres.contains(where: FileManager.default.fileExists) {
       name: "ClusterCrashes",
       dependencies: ["CompositeOperations", "DurableOperations", "PostgresOperations"],
       path: "Tests/ClusterCrashes", swiftSettings: strict),
+    // A socket in front of a server that cuts connections.
+    .target(
+      name: "PostgresTestSupport", dependencies: ["CompositeOperations"],
+      path: "Tests/PostgresTestSupport", swiftSettings: strict),
     .testTarget(
       name: "PostgresOperationsTests",
       dependencies: [
         "CompositeOperations", "CompositeOperationsTestKit", "DurableOperations",
-        "OperationTracing", "PostgresOperations", "RecordOperations", "SystemSupport",
-        "TestSupport",
+        "OperationTracing", "PostgresOperations", "PostgresTestSupport", "RecordOperations",
+        "SystemSupport", "TestSupport",
       ], swiftSettings: strict),
   ]
 }

@@ -1,5 +1,6 @@
 import CompositeOperations
 import PostgresOperations
+import PostgresTestSupport
 import RecordOperations
 import Testing
 

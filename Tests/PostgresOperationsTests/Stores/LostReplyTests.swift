@@ -1,6 +1,7 @@
 internal import CompositeOperations
 internal import DurableOperations
 internal import PostgresOperations
+internal import PostgresTestSupport
 internal import Testing
 
 @Suite(.enabled(if: PrivateServer.whatIsMissing == nil)) struct LostReplyTests {

@@ -7,7 +7,7 @@ import SQLiteSupport
 /// values that were written.
 final class MirrorModel {
   private let folder: TemporaryFolder
-  private let base: MemoryRecordDatabase
+  private let server: any MirrorServer
   private let remote: WatchedDatabase
   private var mirrors: [RecordMirror] = []
   private var random: OperationRandomness
@@ -23,12 +23,11 @@ final class MirrorModel {
 
   static let types = ["Author", "Book", "Chapter"]
 
-  init(seed: UInt64) throws {
+  init(seed: UInt64, on kind: DatabaseKind) throws {
     folder = try TemporaryFolder()
     random = OperationRandomness.seeded(seed)
-    base = MemoryRecordDatabase(limits: RecordLimits(items: 3, page: 3))
-    let faulty = FaultPlan(seed: seed)
-    remote = WatchedDatabase(base, faulty)
+    server = try kind.makeMirrorServer(limits: RecordLimits(items: 3, page: 3))
+    remote = WatchedDatabase(server, FaultPlan(seed: seed, cutsConnections: kind == .postgres))
     let conflicts: ConflictPolicy =
       switch Int.random(in: 0..<4, using: &random) {
       case 0: .remoteWins
@@ -79,9 +78,10 @@ final class MirrorModel {
     case 0..<60: try await edit(number)
     case 60..<62:
       history.append("remote forgets deletions")
-      base.forgetDeletions()
+      try await server.forgetDeletions()
     default:
       let outcome = await remote.faults.whileActive { await self.round(number) }
+      try await server.settle()
       history.append("\(number): round: \(outcome)")
     }
   }
@@ -112,7 +112,7 @@ final class MirrorModel {
 
   /// Compares the replicas with the remote database, and looks for lost values.
   func problem() async throws -> String? {
-    let expected = try await base.contents
+    let expected = try await server.observer.contents
     for (number, mirror) in mirrors.enumerated() {
       let found = try await mirror.local.contents
       if found != expected { return "replica \(number) has \(found), the remote \(expected)" }
@@ -297,129 +297,6 @@ extension RecordDatabase {
         }
       }
       return contents
-    }
-  }
-}
-
-/// Random faults of requests.
-final class FaultPlan: Sendable {
-  private struct State {
-    var random: OperationRandomness
-    var isActive = false
-    var kill: (@Sendable () -> Void)?
-  }
-  private let state: Lock<State>
-
-  init(seed: UInt64) { state = Lock(State(random: .seeded(seed &+ 1))) }
-
-  /// Ends the current round as the end of its process would.
-  var kill: (@Sendable () -> Void)? {
-    get { state.withLock { $0.kill } }
-    set { state.withLock { $0.kill = newValue } }
-  }
-
-  func whileActive<Result>(_ body: () async -> Result) async -> Result {
-    state.withLock { $0.isActive = true }
-    defer { state.withLock { $0.isActive = false } }
-    return await body()
-  }
-
-  enum Fault: Equatable {
-    case refused, requestLost, replyLost, killedBefore, killedAfter, tokenExpired
-    case partial(Int)
-  }
-
-  func next() -> Fault? {
-    state.withLock { state in
-      guard state.isActive else { return nil }
-      switch Int.random(in: 0..<40, using: &state.random) {
-      case 0, 1: return .refused
-      case 2, 3: return .requestLost
-      case 4, 5, 6: return .replyLost
-      case 7: return .killedBefore
-      case 8, 9: return .killedAfter
-      case 10: return .tokenExpired
-      case 11, 12: return .partial(Int.random(in: 0..<3, using: &state.random))
-      default: return nil
-      }
-    }
-  }
-}
-
-/// A remote database with random faults, which notes the values that a deletion removes from other
-/// records.
-final class WatchedDatabase: ForwardingDatabase {
-  let faults: FaultPlan
-  let base: MemoryRecordDatabase
-  private let removed = Lock<Set<String>>([])
-
-  init(_ base: MemoryRecordDatabase, _ faults: FaultPlan) {
-    (self.base, self.faults) = (base, faults)
-  }
-
-  var cascaded: Set<String> { removed.withLock(\.self) }
-
-  func modify(_ batch: RecordBatch) async throws -> [RecordReply] {
-    try await reply { fault in
-      guard case .partial(let place)? = fault, place < batch.changes.count else {
-        return try await self.apply(batch)
-      }
-      var rest = batch
-      let failed = rest.changes.remove(at: place)
-      var replies = rest.changes.isEmpty ? [] : try await self.apply(rest)
-      replies.insert(.failed(RecordError(.notPermitted("not today"), of: failed.id)), at: place)
-      return replies
-    }
-  }
-
-  private func apply(_ batch: RecordBatch) async throws -> [RecordReply] {
-    let deletions = batch.changes.filter { if case .delete = $0 { true } else { false } }
-    if deletions.isEmpty { return try await base.modify(batch) }
-    let before = try await base.contents
-    let replies = try await base.modify(batch)
-    let after = try await base.contents
-    for (id, fields) in before where after[id] == nil && !deletions.contains(where: { $0.id == id })
-    {
-      removed.withLock { $0.formUnion(fields.values) }
-    }
-    return replies
-  }
-
-  func lookup(_ ids: [RecordID], keys: [String]?) async throws -> [RecordID: DatabaseRecord] {
-    try await reply { _ in try await self.base.lookup(ids, keys: keys) }
-  }
-
-  func query(
-    _ query: RecordQuery, after cursor: RecordCursor?, atMost count: Int
-  ) async throws -> RecordPage {
-    try await reply { _ in try await self.base.query(query, after: cursor, atMost: count) }
-  }
-
-  func changes(since token: ChangeToken?, in zone: RecordZone) async throws -> ChangePage {
-    try await reply { fault in
-      if fault == .tokenExpired, token != nil { throw RecordError(.tokenExpired) }
-      return try await self.base.changes(since: token, in: zone)
-    }
-  }
-
-  private func reply<Reply: Sendable>(
-    _ send: (FaultPlan.Fault?) async throws -> Reply
-  ) async throws -> Reply {
-    let fault = faults.next()
-    switch fault {
-    case .refused: throw RecordError(.unavailable("busy"))
-    case .requestLost: throw RecordError(.replyLost)
-    case .killedBefore:
-      faults.kill?()
-      throw CancellationError()
-    case .killedAfter:
-      _ = try await send(fault)
-      faults.kill?()
-      throw CancellationError()
-    case .replyLost:
-      _ = try await send(fault)
-      throw RecordError(.replyLost)
-    case .tokenExpired, .partial, nil: return try await send(fault)
     }
   }
 }

@@ -14,7 +14,7 @@ import RecordOperations
 enum DatabaseKind: CaseIterable, Sendable {
   case memory, sqlite, cloudKit, postgres
 
-  private static let address = ProcessInfo.processInfo.environment["COMPOSITE_TEST_STORE"]
+  static let address = ProcessInfo.processInfo.environment["COMPOSITE_TEST_STORE"]
 
   static var allCases: [DatabaseKind] {
     address == nil ? [.memory, .sqlite, .cloudKit] : [.postgres]

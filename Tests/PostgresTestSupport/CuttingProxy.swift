@@ -3,9 +3,9 @@ internal import Foundation
 
 /// A socket in front of a server that can lose a reply: it closes the connection when the reply has
 /// arrived from the server, so that the server has executed the request and the client does not know.
-final class CuttingProxy: Sendable {
-  struct Failure: Error, CustomStringConvertible {
-    let description: String
+package final class CuttingProxy: Sendable {
+  package struct Failure: Error, CustomStringConvertible {
+    package let description: String
   }
 
   private struct State {
@@ -23,7 +23,7 @@ final class CuttingProxy: Sendable {
   /// - Parameters:
   ///   - folder: The folder of the socket of the server.
   ///   - port: The number of the proxy's own socket.
-  init(in folder: String, port: Int = 5433) throws {
+  package init(in folder: String, port: Int = 5433) throws {
     self.folder = folder
     path = "\(folder)/.s.PGSQL.\(port)"
     unsafe unlink(path)
@@ -52,13 +52,16 @@ final class CuttingProxy: Sendable {
   }
 
   /// The number of replies so far.
-  var replies: Int { state.withLock { $0.replies } }
+  package var replies: Int { state.withLock { $0.replies } }
 
   /// Loses a reply after a number of others.
-  func cut(after count: Int) { state.withLock { $0.countdown = count } }
+  package func cut(after count: Int) { state.withLock { $0.countdown = count } }
+
+  /// Loses no further reply.
+  package func stopCutting() { state.withLock { $0.countdown = nil } }
 
   /// Whether the reply was lost.
-  var hasCut: Bool { state.withLock { $0.countdown == nil } }
+  package var hasCut: Bool { state.withLock { $0.countdown == nil } }
 
   private func connect(_ client: Int32) {
     let server = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
