@@ -7,7 +7,7 @@ swift_sources := Package.swift Sources Tests DevApp
 
 PREFIX ?= /usr/local
 
-.PHONY: help demo cluster-demo install uninstall test lint docs api sanitize soak mutants bench bench-exact bench-records bench-durable bench-postgres bench-flows libraries
+.PHONY: help demo cluster-demo install uninstall test lint docs api sanitize soak mutants bench bench-exact bench-records bench-durable bench-postgres bench-postgres-records bench-flows libraries
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -86,6 +86,10 @@ bench-flows: libraries ## Run flow files beside make, ninja and GNU parallel (AR
 bench-postgres: libraries ## Measure durable flows on PostgreSQL beside pgbench (ARGS="--quick --rounds 5 --only steps-64")
 	@swift build -c release --product Benchmarks >&2
 	@$$(swift build -c release --show-bin-path)/Benchmarks postgres $(ARGS)
+
+bench-postgres-records: libraries ## Measure records in PostgreSQL beside psql (ARGS="--quick --rounds 5 --only records-save")
+	@swift build -c release --product Benchmarks >&2
+	@$$(swift build -c release --show-bin-path)/Benchmarks postgres-records $(ARGS)
 
 # Installs the headers and libraries that are missing.
 libraries:

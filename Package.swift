@@ -86,7 +86,8 @@ let package = Package(
       name: "Benchmarks",
       dependencies: [
         "CompositeOperations", "CompositeOperationsFoundation", "DurableOperations", "Epoll",
-        "HTTPOperations", "HeapUse", "OperationTracing", "SQLiteSupport", "SystemSupport",
+        "HTTPOperations", "HeapUse", "OperationTracing", "RecordOperations", "SQLiteSupport",
+        "SystemSupport",
       ],
       path: "DevApp/Benchmarks",
       exclude: ["Epoll", "Heap", "Peers", "README.md", "exact", "records", "without-events.patch"]),

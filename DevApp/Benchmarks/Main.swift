@@ -13,6 +13,7 @@ import Foundation
       let arguments = CommandLine.arguments.dropFirst()
       switch arguments.first {
       case "durable": exit(try DurableBenchmarks(arguments.dropFirst()).run())
+      case "postgres-records": exit(try PostgresRecordBenchmarks.run(arguments.dropFirst()))
       case "postgres": exit(try PostgresBenchmarks.run(arguments.dropFirst()))
       case DurableProcess.command: return try DurableProcess.run(arguments.dropFirst())
       #if canImport(PostgresOperations)

@@ -12,6 +12,7 @@ enum Unit: String, Sendable, Encodable {
   /// Of an idle program, in a time of as many seconds as the shape has operations.
   case statementsPerSecond = "statements/s"
   case requestsPerSecond = "requests/s"
+  case recordsPerSecond = "records/s"
   /// Megabytes of 1,000,000 bytes, of which an operation receives one.
   case megabytesPerSecond = "MB/s"
 
@@ -20,14 +21,14 @@ enum Unit: String, Sendable, Encodable {
     switch self {
     case .nanosecondsPerOperation, .nanosecondsPerEvent, .milliseconds, .microseconds: true
     case .bytesPerOperation, .bytesPerRun, .statementsPerSecond: false
-    case .stepsPerSecond, .requestsPerSecond, .megabytesPerSecond: false
+    case .stepsPerSecond, .requestsPerSecond, .recordsPerSecond, .megabytesPerSecond: false
     }
   }
 
   /// Whether a larger figure is better.
   var isRate: Bool {
     switch self {
-    case .stepsPerSecond, .requestsPerSecond, .megabytesPerSecond: true
+    case .stepsPerSecond, .requestsPerSecond, .recordsPerSecond, .megabytesPerSecond: true
     case .nanosecondsPerOperation, .nanosecondsPerEvent, .milliseconds, .microseconds: false
     case .bytesPerOperation, .bytesPerRun, .statementsPerSecond: false
     }
@@ -44,7 +45,8 @@ enum Unit: String, Sendable, Encodable {
       amount / Double(operations)
     case .milliseconds: amount / 1_000_000
     case .microseconds: amount / 1_000
-    case .stepsPerSecond, .requestsPerSecond, .megabytesPerSecond: Double(operations) / amount * 1e9
+    case .stepsPerSecond, .requestsPerSecond, .recordsPerSecond, .megabytesPerSecond:
+      Double(operations) / amount * 1e9
     }
   }
 }

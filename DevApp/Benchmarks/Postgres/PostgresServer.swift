@@ -12,13 +12,14 @@
 
     private static let database = "flows"
 
-    /// Starts the server, with a database that has the schema of Absurd.
+    /// Starts the server.
     ///
+    /// - Parameter hasFlows: Whether the database has the schema of Absurd.
     /// - Throws: A ``BenchmarkError``, also if something is missing.
-    init() throws {
+    init(hasFlows: Bool = true) throws {
       programs = try PostgresPrograms()
       let schema = FileManager.default.currentDirectoryPath + "/.build/absurd/schema.sql"
-      guard FileManager.default.isReadableFile(atPath: schema) else {
+      guard !hasFlows || FileManager.default.isReadableFile(atPath: schema) else {
         throw BenchmarkError("Absurd is missing: no '\(schema)', which `.ci/postgres` downloads")
       }
       // The path of a socket is short, and the other user must have access to it.
@@ -33,7 +34,7 @@
       process = Mutex(try Self.start(programs, in: folder.path))
       try waitUntilReady()
       try query("create database \(Self.database)", in: "postgres")
-      try psql(["-f", schema])
+      if hasFlows { try psql(["-f", schema]) }
       isStarted = true
     }
 
@@ -83,6 +84,9 @@
 
     var fileSystem: String { folder.fileSystem }
 
+    /// The folder of the socket, for files beside it.
+    var path: String { folder.path }
+
     /// The version, such as "PostgreSQL 15.8".
     var version: String {
       let version = (try? query("show server_version"))?.split(separator: " ").first
@@ -103,6 +107,13 @@
 
     /// - Returns: The rows, with `|` between the columns.
     @discardableResult func query(_ sql: String) throws -> String { try psql(["-c", sql]) }
+
+    /// Runs statements or commands of psql, one after another.
+    ///
+    /// - Returns: The output.
+    @discardableResult func commands(_ commands: [String]) throws -> String {
+      try psql(commands.flatMap { ["-c", $0] })
+    }
 
     private func query(_ sql: String, in database: String) throws {
       try psql(["-c", sql], in: database)
