@@ -180,7 +180,8 @@ struct RecordsOnPostgresTests {
     }
     #expect(printed.status == 130, "\(printed.error)")
     #expect(hasPrinted("saved Author/3"))
-    #expect(printed.error.contains("3 saved"), "\(printed.error)")
+    // The last round may not have ended.
+    #expect(printed.error.contains(" saved, 0 deleted, 0 sent"), "\(printed.error)")
   }
 
   @Test(arguments: [
