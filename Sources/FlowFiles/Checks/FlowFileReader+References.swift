@@ -4,12 +4,11 @@ extension FlowFileReader {
   /// - Returns: The indices of the steps, each after its dependencies.
   mutating func checkReferences(_ steps: [FlowStep]) -> [Int] {
     let indices = steps.indicesByName
-    let names = steps.map(\.name)
     var edges: [[FlowEdge]] = []
     for step in steps {
       edges.append(
         step.kindsOfReferences.compactMap { kind, reference in
-          guard let target = target(of: reference, kind, step, indices, names) else { return nil }
+          guard let target = target(of: reference, kind, step, indices, steps) else { return nil }
           return FlowEdge(target: target, phrase: kind.phrase)
         })
       checkDuplicates(step)
@@ -25,10 +24,10 @@ extension FlowFileReader {
   /// - Returns: The index of another step; nil for a wrong reference, which is reported.
   private mutating func target(
     of reference: FlowReference, _ kind: FlowReferenceKind, _ step: FlowStep,
-    _ indices: [String: Int], _ names: [String]
+    _ indices: [String: Int], _ steps: [FlowStep]
   ) -> Int? {
     guard let target = indices[reference.name] else {
-      let question = problems.question(reference.name, names)
+      let question = problems.question(reference.name, steps.lazy.map(\.name))
       problems.report(
         reference.location,
         [

@@ -9,8 +9,8 @@ extension [FlowStep] {
     let lists = eachLists
     // Many outputs of many children would take too long.
     var children = 200_000
-    var owners: [FlowOutputKey: String] = [:]
-    for step in self {
+    var owners = FlowOutputOwners(capacity: count)
+    for (index, step) in enumerated() {
       for output in step.outputs where !output.source.isEmpty {
         if step.each != nil, !output.usesEach {
           problems.report(
@@ -29,10 +29,7 @@ extension [FlowStep] {
             directory: path.hasPrefix("/")
               ? "" : (step.directory?.text(texts) ?? "").normalizedPath,
             source: isPattern ? source : nil)
-          guard let owner = owners[key] else {
-            owners[key] = step.name
-            continue
-          }
+          guard let owner = owners.add(key, of: index).map({ self[$0].name }) else { continue }
           problems.report(
             output.location,
             owner == step.name
@@ -76,6 +73,38 @@ extension [FlowStep] {
   }
 }
 
+/// The first step that writes each output.
+private struct FlowOutputOwners {
+  /// The indices of the steps by path, for most outputs.
+  private var paths: [String: Int32] = [:]
+  private var others: [FlowOutputKey: Int32] = [:]
+
+  init(capacity: Int) { paths.reserveCapacity(capacity) }
+
+  /// Adds an output of a step.
+  ///
+  /// - Returns: The index of the step that writes the same output; nil if there is none.
+  mutating func add(_ key: FlowOutputKey, of step: Int) -> Int? {
+    let index = Int32(step)
+    let first =
+      if key.directory.isEmpty, key.source == nil {
+        paths.setDefault(index, for: key.path)
+      } else {
+        others.setDefault(index, for: key)
+      }
+    return first.map { Int($0) }
+  }
+}
+
+extension Dictionary {
+  /// Adds a value for a new key, or returns the value of a key that is there.
+  fileprivate mutating func setDefault(_ value: Value, for key: Key) -> Value? {
+    if let present = self[key] { return present }
+    self[key] = value
+    return nil
+  }
+}
+
 private struct FlowOutputKey: Hashable {
   let path: String
   let directory: String
@@ -97,9 +126,26 @@ extension FlowTemplate {
 
 extension String {
   /// The path without `.` and empty names.
-  fileprivate var normalizedPath: String {
+  package var normalizedPath: String {
+    if isNormalizedPath { return self }
     let names = split(separator: "/").filter { $0 != "." }
     return (hasPrefix("/") ? "/" : "") + names.joined(separator: "/")
+  }
+
+  /// Whether the path has no name that is `.` or empty. Most paths have none.
+  private var isNormalizedPath: Bool {
+    var count = 0
+    var isDot = false
+    for (index, byte) in utf8.enumerated() {
+      guard byte == UInt8(ascii: "/") else {
+        isDot = count == 0 && byte == UInt8(ascii: ".")
+        count += 1
+        continue
+      }
+      if isDot || count == 0 && index > 0 { return false }
+      count = 0
+    }
+    return count > 0 && !isDot
   }
 
   /// The text for messages, without quotes.

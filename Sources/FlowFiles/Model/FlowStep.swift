@@ -9,40 +9,41 @@ package struct FlowStep: Hashable, Sendable {
   package let needs: [FlowReference]
   /// The steps that must have ended, with any outcome.
   package let after: [FlowReference]
-  /// A command that decides whether the step runs: status 0 runs it, 1 skips it, any other status
-  /// fails it. In a step with ``each``, it runs for each child.
-  package let onlyIf: FlowCommand?
   /// Files and patterns.
   package let inputs: [FlowTemplate]
   /// Files and patterns. In a step with ``each``, all of them use `${each}`.
   package let outputs: [FlowTemplate]
-  package let each: FlowEach?
+  /// The other fields, which most steps of a file share.
+  let options: FlowStepOptions.Shared
+
+  /// A command that decides whether the step runs: status 0 runs it, 1 skips it, any other status
+  /// fails it. In a step with ``each``, it runs for each child.
+  package var onlyIf: FlowCommand? { options.value.onlyIf }
+  package var each: FlowEach? { options.value.each }
   /// The maximum number of children that run at once; nil without ``each``.
-  package let width: Int?
+  package var width: Int? { options.value.width }
   /// The number of attempts after the first one.
-  package let retries: Int
+  package var retries: Int { options.value.retries }
   /// The first delay between two attempts.
-  package let backoff: Duration?
+  package var backoff: Duration? { options.value.backoff }
   /// The maximum duration of an attempt.
-  package let timeout: Duration?
-  package let directory: FlowTemplate?
-  /// The variables of the file and of its defaults, which all steps share.
-  let sharedEnvironment: [FlowVariable]
-  /// The variables of the step itself.
-  let ownEnvironment: [FlowVariable]
+  package var timeout: Duration? { options.value.timeout }
+  package var directory: FlowTemplate? { options.value.directory }
   /// The locks, sorted by name. Steps that take several locks in this order cannot deadlock.
-  package let locks: [FlowLock]
+  package var locks: [FlowLock] { options.value.locks }
   /// The exit statuses that count as success.
-  package let accept: Set<Int32>
+  package var accept: Set<Int32> { options.value.accept }
   /// A file that is the standard input of all commands.
-  package let standardInput: FlowTemplate?
+  package var standardInput: FlowTemplate? { options.value.standardInput }
 
   /// The variables of the file, of the defaults and of the step. A name occurs once: the step comes
   /// before the defaults, and the defaults before the file.
   ///
   /// The variables are merged here and not in the file: many variables of many steps would need too
   /// much memory.
-  package var environment: [FlowVariable] { sharedEnvironment.merging(ownEnvironment) }
+  package var environment: [FlowVariable] {
+    options.value.sharedEnvironment.merging(options.value.ownEnvironment)
+  }
 
   /// The names of all steps that must have succeeded or ended before this step, in the order of the
   /// file, without duplicates.
@@ -53,6 +54,38 @@ package struct FlowStep: Hashable, Sendable {
 
   /// All references to other steps.
   private var references: [FlowReference] { [each?.reference].compactMap(\.self) + needs + after }
+}
+
+/// The fields that most steps of a file do not have, or take from its defaults. See ``FlowStep``.
+struct FlowStepOptions: Hashable, Sendable {
+  /// The options of one or several steps. A file can have 10,000 steps, and a copy of these fields
+  /// takes 300 bytes.
+  final class Shared: Hashable, Sendable {
+    let value: FlowStepOptions
+
+    init(_ value: FlowStepOptions) { self.value = value }
+
+    static func == (one: Shared, other: Shared) -> Bool {
+      one === other || one.value == other.value
+    }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(value) }
+  }
+
+  let onlyIf: FlowCommand?
+  let each: FlowEach?
+  let width: Int?
+  let retries: Int
+  let backoff: Duration?
+  let timeout: Duration?
+  let directory: FlowTemplate?
+  /// The variables of the file and of its defaults, which all steps share.
+  let sharedEnvironment: [FlowVariable]
+  /// The variables of the step itself.
+  let ownEnvironment: [FlowVariable]
+  let locks: [FlowLock]
+  let accept: Set<Int32>
+  let standardInput: FlowTemplate?
 }
 
 extension [FlowVariable] {

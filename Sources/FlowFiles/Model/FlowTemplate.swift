@@ -9,17 +9,22 @@ package struct FlowTemplate: Hashable, Sendable {
 
   /// The text as it is in the file.
   package let source: String
-  /// The parts of the text. Texts are not empty, and no two of them are neighbors.
-  package let parts: [Part]
+  /// The parts; nil if the text has no dollar sign, as most texts.
+  private let composition: [Part]?
   package let location: FlowLocation
+
+  /// The parts of the text. Texts are not empty, and no two of them are neighbors.
+  package var parts: [Part] { composition ?? (source.isEmpty ? [] : [.text(source)]) }
 
   /// The names of the values that the text uses, sorted, without `each`.
   package var names: [String] {
-    Set(parts.compactMap { if case .value(let name) = $0 { name } else { nil } }).sorted()
+    guard let composition else { return [] }
+    return Set(composition.compactMap { if case .value(let name) = $0 { name } else { nil } })
+      .sorted()
   }
 
   /// Whether the text uses `${each}`.
-  package var usesEach: Bool { parts.contains(.each) }
+  package var usesEach: Bool { composition?.contains(.each) ?? false }
 
   /// Returns the text with the values.
   ///
@@ -27,8 +32,9 @@ package struct FlowTemplate: Hashable, Sendable {
   ///   - values: The values by name. An unknown name stays as it is; a checked file has none.
   ///   - each: The value of the child. With nil, `${each}` stays as it is.
   package func text(_ values: [String: String], each: String? = nil) -> String {
+    guard let composition else { return source }
     var text = ""
-    for part in parts {
+    for part in composition {
       switch part {
       case .text(let literal): text += literal
       case .value(let name): text += values[name] ?? "${\(name)}"
@@ -46,6 +52,10 @@ extension FlowTemplate {
   init(parsing source: String, at location: FlowLocation, report: (String) -> Void) {
     self.source = source
     self.location = location
+    guard source.utf8.contains(UInt8(ascii: "$")) else {
+      composition = nil
+      return
+    }
     var parts: [Part] = []
     var literal = ""
     var rest = source.unicodeScalars[...]
@@ -91,6 +101,6 @@ extension FlowTemplate {
     }
     literal.unicodeScalars += rest
     if !literal.isEmpty { parts.append(.text(literal)) }
-    self.parts = parts
+    composition = parts
   }
 }

@@ -2,20 +2,24 @@ internal import SystemSupport
 
 /// A position in a flow file.
 package struct FlowLocation: Hashable, Comparable, Sendable {
-  /// The line, from 1.
-  package let line: Int
-  /// The column, from 1, in Unicode scalars.
-  package let column: Int
+  // A file has at most 4 MiB, and several positions for each value.
+  private let storedLine: UInt32
+  private let storedColumn: UInt32
 
   package init(line: Int, column: Int) {
-    self.line = line
-    self.column = column
+    storedLine = UInt32(line)
+    storedColumn = UInt32(column)
   }
+
+  /// The line, from 1.
+  package var line: Int { Int(storedLine) }
+  /// The column, from 1, in Unicode scalars.
+  package var column: Int { Int(storedColumn) }
 
   static let start = FlowLocation(line: 1, column: 1)
 
   package static func < (one: FlowLocation, other: FlowLocation) -> Bool {
-    (one.line, one.column) < (other.line, other.column)
+    (one.storedLine, one.storedColumn) < (other.storedLine, other.storedColumn)
   }
 }
 

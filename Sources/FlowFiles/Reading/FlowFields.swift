@@ -94,6 +94,7 @@ extension FlowFileReader {
       report(node, expected: "a mapping", label)
       return nil
     }
+    if entries.haveDifferentKeys { return entries }
     var first: [String: FlowLocation] = [:]
     return entries.filter { entry in
       guard let location = first[entry.key] else {
@@ -109,6 +110,18 @@ extension FlowFileReader {
 
   mutating func report(_ node: FlowNode, expected: String, _ label: String) {
     problems.report(node.location, "expected \(expected) in \(label), found \(node.kind)")
+  }
+}
+
+extension [FlowNode.Entry] {
+  /// Whether no key occurs twice. A copy without duplicates would take more memory than the keys.
+  fileprivate var haveDifferentKeys: Bool {
+    if count <= 8 {
+      return indices.allSatisfy { index in !self[..<index].contains { $0.key == self[index].key } }
+    }
+    var keys: Set<String> = []
+    keys.reserveCapacity(count)
+    return allSatisfy { keys.insert($0.key).inserted }
   }
 }
 

@@ -15,7 +15,8 @@ extension FlowFile {
   package static func read(
     contentsOf path: String, setting texts: [String: String]
   ) throws(FlowFileError) -> FlowFile {
-    try FlowFile(parsing: bytes(of: path), path: path, setting: texts).setting(texts)
+    try FlowFile(parsing: bytes(of: path), path: path, setting: texts)
+      .setting(texts, hasCheckedOutputs: true)
   }
 
   /// Checks a file.
@@ -45,8 +46,9 @@ extension FlowFile {
       let file = try FileDescriptor.open(path, .readOnly)
       defer { try? file.close() }
       var contents: [UInt8] = []
+      contents.reserveCapacity(min(try file.status.size, FlowLimits.bytes))
       var block = [UInt8](repeating: 0, count: 1 << 16)
-      // A device may have no end.
+      // A device may have no end, and has no size.
       while contents.count <= FlowLimits.bytes {
         let count = try file.read(into: &block)
         if count == 0 { break }

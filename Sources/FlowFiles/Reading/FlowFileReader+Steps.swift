@@ -59,18 +59,8 @@ extension FlowFileReader {
     if own.width != nil, !hasEach, let node = fields.nodes[.width] {
       problems.report(node.location, "width of \(name.quoted) has no effect without 'each'")
     }
-    return FlowStep(
-      name: name, location: entry.location,
-      commands: fields.field(.run, eachAdvice: eachAdvice).map { commands($0) } ?? [],
-      needs: fields.field(.needs).map { references($0) } ?? [],
-      after: fields.field(.after).map { references($0) } ?? [],
+    let options = FlowStepOptions(
       onlyIf: fields.field(.onlyIf, eachAdvice: eachAdvice).flatMap { condition($0) },
-      inputs: fields.field(.inputs, eachAdvice: eachAdvice).map {
-        templates($0, unit: "path")
-      } ?? [],
-      outputs: fields.field(.outputs, eachAdvice: eachAdvice).map {
-        templates($0, unit: "path")
-      } ?? [],
       each: fields.field(.each, eachAdvice: "it comes from this field").flatMap {
         each($0, owner: name)
       },
@@ -79,10 +69,32 @@ extension FlowFileReader {
       timeout: own.timeout ?? defaults.timeout, directory: own.directory ?? defaults.directory,
       sharedEnvironment: environment, ownEnvironment: own.environment,
       locks: own.locks ?? defaults.locks ?? [],
-      accept: own.accept ?? defaults.accept ?? [0],
+      accept: own.accept ?? defaults.accept ?? Self.defaultAccept,
       standardInput: fields.field(.stdin, eachAdvice: eachAdvice).flatMap {
         template($0, unit: "path")
       })
+    return FlowStep(
+      name: name, location: entry.location,
+      commands: fields.field(.run, eachAdvice: eachAdvice).map { commands($0) } ?? [],
+      needs: fields.field(.needs).map { references($0) } ?? [],
+      after: fields.field(.after).map { references($0) } ?? [],
+      inputs: fields.field(.inputs, eachAdvice: eachAdvice).map {
+        templates($0, unit: "path")
+      } ?? [],
+      outputs: fields.field(.outputs, eachAdvice: eachAdvice).map {
+        templates($0, unit: "path")
+      } ?? [],
+      options: shared(options))
+  }
+
+  private static let defaultAccept: Set<Int32> = [0]
+
+  /// Returns the options of the step before if they are equal.
+  private mutating func shared(_ options: FlowStepOptions) -> FlowStepOptions.Shared {
+    if let lastOptions, lastOptions.value == options { return lastOptions }
+    let shared = FlowStepOptions.Shared(options)
+    lastOptions = shared
+    return shared
   }
 
   private mutating func references(_ field: FlowField) -> [FlowReference] {

@@ -9,21 +9,24 @@ struct FlowFileReader {
   /// The values of the file, which all texts may use.
   private(set) var values: [FlowValue] = []
   private(set) var valueNames: Set<String> = []
+  /// The options of the last step that was read.
+  var lastOptions: FlowStepOptions.Shared?
 
   /// - Parameter texts: The texts that a run sets; nil for a file that is not run.
   static func file(
-    _ tree: FlowNodeTree, path: String, setting texts: [String: String]?
+    _ tree: consuming FlowNodeTree, path: String, setting texts: [String: String]?
   ) throws(FlowFileError) -> FlowFile {
     var reader = FlowFileReader()
     reader.hasIncompleteTree = !tree.problems.isEmpty
     for problem in tree.problems { reader.problems.report(problem.location, problem.message) }
-    let file = reader.file(tree.root, path: path, setting: texts)
+    let root = tree.root
+    let file = reader.file(root, path: path, setting: texts)
     if let error = reader.problems.error(path: path) { throw error }
     return file
   }
 
   private mutating func file(
-    _ root: FlowNode, path: String, setting texts: [String: String]?
+    _ root: consuming FlowNode, path: String, setting texts: [String: String]?
   ) -> FlowFile {
     let fields = fields(of: root, in: .file, location: root.location)
     let name = fields.field(.flow).flatMap { flowName($0) } ?? ""
