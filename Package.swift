@@ -79,7 +79,8 @@ let package = Package(
       name: "DevApp",
       dependencies: [
         "CompositeOperations", "CompositeOperationsFoundation", "DurableOperations", "FlowFiles",
-        "HTTPOperations", "OperationTracing", "RecordOperations", "SQLiteSupport", "SystemSupport",
+        "HTTPOperations", "HeapUse", "OperationTracing", "RecordOperations", "SQLiteSupport",
+        "SystemSupport",
       ],
       path: "DevApp/Demo", exclude: ["Cluster/with-server"], swiftSettings: strict),
     .executableTarget(

@@ -12,6 +12,11 @@ struct FileFingerprint: Hashable, Sendable {
   ///   - patterns: The paths and patterns.
   ///   - folder: The folder of relative paths.
   init(of patterns: [GlobPattern], in folder: String) {
+    // Most steps have one input and one output.
+    if patterns.count == 1, let path = patterns[0].path {
+      text = Self.line(path, folder)
+      return
+    }
     var lines: [(path: String, line: String)] = []
     for pattern in patterns {
       if let path = pattern.path {
@@ -27,8 +32,8 @@ struct FileFingerprint: Hashable, Sendable {
   }
 
   private static func line(_ path: String, _ folder: String) -> String {
-    let full = path.hasPrefix("/") ? path : folder.path(of: path)
-    let name = path.contains("\n") ? path.replacing("\n", with: "\\n") : path
+    let full = path.utf8.first == UInt8(ascii: "/") ? path : folder.path(of: path)
+    let name = path.utf8.contains(UInt8(ascii: "\n")) ? path.replacing("\n", with: "\\n") : path
     guard let status = try? FileStatus(ofFile: full) else { return "- - \(name)" }
     let time = status.modified.seconds * 1_000_000_000 + status.modified.nanoseconds
     return "\(status.size) \(time) \(name)"
@@ -36,10 +41,15 @@ struct FileFingerprint: Hashable, Sendable {
 
   /// The first missing file; nil if there is none.
   var missing: String? {
-    for line in text.split(separator: "\n") where line.hasPrefix("- - ") {
-      return String(line.dropFirst(4))
+    var rest = text.utf8[...]
+    while true {
+      let end = rest.firstIndex(of: UInt8(ascii: "\n"))
+      if rest.starts(with: "- - ".utf8) {
+        return String(Substring(rest[..<(end ?? rest.endIndex)].dropFirst(4)))
+      }
+      guard let end else { return nil }
+      rest = rest[rest.index(after: end)...]
     }
-    return nil
   }
 
   /// Returns the first difference from an earlier fingerprint; nil if there is none.

@@ -51,6 +51,8 @@ struct FlowCommandLine {
 
   /// - Returns: The exit status.
   func run() async -> Int32 {
+    // The file, the journal and the plan are read on different threads, one after another.
+    ProcessHeap.share()
     do {
       switch arguments.action {
       case .run: return try await FlowRunCommand(arguments).run()

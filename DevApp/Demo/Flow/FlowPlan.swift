@@ -4,8 +4,8 @@ import FlowFiles
 struct FlowPlan: Sendable {
   /// The decisions by the name of the step.
   private(set) var decisions: [String: FlowDecision] = [:]
-  /// The states of the steps that do not run.
-  private(set) var states: [String: FlowStepState] = [:]
+  /// The states of all steps before the run.
+  private var states: [String: FlowStepState] = [:]
   /// The values of the children of steps that do not run.
   private(set) var children: [String: [String]] = [:]
   /// The steps that have succeeded in this run, and run again because their definition changed.
@@ -14,7 +14,8 @@ struct FlowPlan: Sendable {
   /// - Parameter selection: The names of the steps that run in any case, while no others run; nil
   ///   for all steps that have to run.
   init(_ checker: FlowChecker, selection: Set<String>?) {
-    var states: [String: FlowStepState] = [:]
+    decisions.reserveCapacity(checker.file.steps.count)
+    states.reserveCapacity(checker.file.steps.count)
     // The steps that run and can change an output, themselves or by the steps that they need.
     var changing: Set<String> = []
     for index in checker.file.order {
@@ -32,8 +33,12 @@ struct FlowPlan: Sendable {
       decisions[step.name] = planned.decision
       if let values = planned.values { children[step.name] = values }
       if planned.isRedefined { redefined.append(step.name) }
-      if planned.decision.isSettled { self.states[step.name] = planned.state }
     }
+  }
+
+  /// Returns the state of a step that does not run; nil for a step that runs.
+  func state(of step: String) -> FlowStepState? {
+    decisions[step]?.isSettled == true ? states[step] : nil
   }
 
   /// The number of steps with a decision.

@@ -26,7 +26,7 @@ extension FlowSession {
     of step: FlowStep, _ dependencies: [FlowDependency]
   ) -> [String: FlowStepState] {
     var states: [String: FlowStepState] = [:]
-    for name in step.neededNames { states[name] = plan.states[name] }
+    for name in step.neededNames { states[name] = plan.state(of: name) }
     for case .succeeded(let name, let state) in dependencies { states[name] = state }
     return states
   }

@@ -11,6 +11,9 @@ struct GlobPattern: Hashable, Sendable {
     case folders
   }
 
+  /// The path, if the pattern has no asterisk that matches something; nil otherwise.
+  let path: String?
+  /// The names of a pattern; empty for a path.
   private let components: [Component]
   private let isAbsolute: Bool
 
@@ -19,10 +22,16 @@ struct GlobPattern: Hashable, Sendable {
   ///   - values: The values of the flow.
   ///   - each: The value of the child.
   init(_ template: FlowTemplate, _ values: [String: String], each: String? = nil) {
-    // No value contains U+0000.
-    func literal(_ text: String) -> String {
-      text.contains("*") ? text.replacing("*", with: "\0") : text
+    let path = template.text(values, each: each)
+    isAbsolute = path.utf8.first == UInt8(ascii: "/")
+    guard path.utf8.contains(UInt8(ascii: "*")), template.hasAsterisk else {
+      self.path = path.normalizedPath
+      components = []
+      return
     }
+    self.path = nil
+    // No value contains U+0000.
+    func literal(_ text: String) -> String { text.replacing("*", with: "\0") }
     let text = template.parts.map { part in
       switch part {
       case .text(let text): text
@@ -30,21 +39,12 @@ struct GlobPattern: Hashable, Sendable {
       case .each: literal(each ?? "${each}")
       }
     }.joined()
-    isAbsolute = text.hasPrefix("/")
     components = text.split(separator: "/").filter { $0 != "." }.map { part in
       if part == "**" { return .folders }
       guard part.contains("*") else { return .name(String(part).replacing("\0", with: "*")) }
       let texts = part.split(separator: "*", omittingEmptySubsequences: false)
       return .pattern(texts.map { Array($0.replacing("\0", with: "*").utf8) })
     }
-  }
-
-  /// The path, if the pattern has no asterisk that matches something; nil otherwise.
-  var path: String? {
-    var names: [String] = []
-    for case .name(let name) in components { names.append(name) }
-    guard names.count == components.count else { return nil }
-    return (isAbsolute ? "/" : "") + names.joined(separator: "/")
   }
 
   /// Returns the files that match, sorted. Paths are relative to the folder if the pattern is.
@@ -112,6 +112,18 @@ struct GlobPattern: Hashable, Sendable {
       guard let text = name.exactText else { return }
       guard let kind = kind ?? (try? open.status(of: name))?.kind else { return }
       body(text, Array(name.utf8), kind)
+    }
+  }
+}
+
+extension FlowTemplate {
+  /// Whether the text has an asterisk outside of the values.
+  fileprivate var hasAsterisk: Bool {
+    parts.contains { part in
+      switch part {
+      case .text(let text): text.utf8.contains(UInt8(ascii: "*"))
+      case .value, .each: false
+      }
     }
   }
 }

@@ -15,7 +15,7 @@ extension FlowPlan {
     else { return false }
     let (needs, after) = checker.file.beginningDependencies(of: step)
     guard (needs + after).allSatisfy({ decisions[$0]?.isSettled == true }) else { return false }
-    var states = needs.compactMap { self.states[$0] }
+    var states = needs.compactMap { state(of: $0) }
     var next = step
     while case .sameAs(let reference) = next.each,
       let source = checker.file.step(named: reference.name)
