@@ -1,5 +1,20 @@
 import FlowFiles
 
+extension FlowFile {
+  /// The definitions of the steps by name.
+  ///
+  /// - Parameter environment: The variables of the process.
+  func definitions(environment: [String: String]) -> [String: String] {
+    let values = texts
+    var definitions: [String: String] = [:]
+    definitions.reserveCapacity(steps.count)
+    for step in steps {
+      definitions[step.name] = step.definition(values: values, environment: environment)
+    }
+    return definitions
+  }
+}
+
 /// Decides for a step or a child whether it has to run, from the last successes and the files.
 struct FlowChecker: Sendable {
   let file: FlowFile
@@ -15,22 +30,17 @@ struct FlowChecker: Sendable {
   /// Whether an earlier process has begun the run.
   let isResumed: Bool
 
-  /// - Parameter environment: The variables of the process.
   init(
-    file: FlowFile, folder: FlowFolder, environment: [String: String],
+    file: FlowFile, folder: FlowFolder, definitions: [String: String],
     stamps: [String: FlowStamp], run: Int, isResumed: Bool
   ) {
-    let values = file.texts
     self.file = file
     self.folder = folder
-    self.values = values
+    values = file.texts
+    self.definitions = definitions
     self.stamps = stamps
     self.run = run
     self.isResumed = isResumed
-    definitions = Dictionary(
-      file.steps.map { step in
-        (step.name, step.definition(values: values, environment: environment))
-      }, uniquingKeysWith: { $1 })
   }
 
   /// Whether the last success of a unit counts for this run, if its definition has not changed.

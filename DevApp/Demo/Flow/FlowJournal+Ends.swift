@@ -3,11 +3,16 @@ import SystemSupport
 
 extension FlowJournal {
   /// Stores the ends of the steps of a run, in place of those of the run before.
+  ///
+  /// - Precondition: The successes of the run are stored.
   func store(_ ends: [FlowEnd], ofRun number: Int) async throws {
     let now = EventTime.wallClockNow
     try await worker.run { [flow] connection in
       try connection.transaction(.immediate) {
         try connection.execute("DELETE FROM flow_end WHERE flow = ?1", [.text(flow)])
+        try connection.execute(
+          "INSERT OR IGNORE INTO flow_stored VALUES (?1, ?2)",
+          [.text(flow), .integer(Int64(number))])
         for end in ends {
           try connection.execute(
             "INSERT OR REPLACE INTO flow_end VALUES (?1, ?2, ?3, ?4, ?5, ?6)",

@@ -14,8 +14,11 @@ struct FlowJournal: Sendable {
     let path = folder.journal
     store = .sqlite(path, options: RunStoreOptions(retention: .seconds(400 * 86_400)))
     worker = SQLiteWorker("flow journal") {
-      try SQLiteConnection.open(
+      let connection = try SQLiteConnection.open(
         path, for: .writing, SQLiteConfiguration(access: .existing, durability: .full))
+      // In KiB. The successes are read once, and do not have to stay in memory.
+      try connection.execute("PRAGMA cache_size = -1024")
+      return connection
     }
   }
 
@@ -50,6 +53,11 @@ struct FlowJournal: Sendable {
     CREATE TABLE IF NOT EXISTS flow_end (flow TEXT NOT NULL, step TEXT NOT NULL,
       run INTEGER NOT NULL, state TEXT NOT NULL, reason TEXT, ended INTEGER NOT NULL,
       PRIMARY KEY (flow, step)) STRICT, WITHOUT ROWID
+    """,
+    // The runs of which all successes are in `stamp`.
+    """
+    CREATE TABLE IF NOT EXISTS flow_stored (flow TEXT NOT NULL, run INTEGER NOT NULL,
+      PRIMARY KEY (flow, run)) STRICT, WITHOUT ROWID
     """,
     """
     CREATE TABLE IF NOT EXISTS flow_process (flow TEXT NOT NULL, step TEXT NOT NULL,
@@ -116,9 +124,9 @@ extension FlowJournal {
             .text(flow), .integer(Int64(run.number)), .text(run.file), .text(run.values),
             run.selection.map { .text($0) } ?? .null, .integer(run.began),
           ])
-        try connection.execute(
-          "DELETE FROM flow_run WHERE flow = ?1 AND number <= ?2",
-          [.text(flow), .integer(Int64(run.number - 1_000))])
+        let oldest: [SQLiteValue] = [.text(flow), .integer(Int64(run.number - 1_000))]
+        try connection.execute("DELETE FROM flow_run WHERE flow = ?1 AND number <= ?2", oldest)
+        try connection.execute("DELETE FROM flow_stored WHERE flow = ?1 AND run <= ?2", oldest)
       }
     }
   }
@@ -127,18 +135,24 @@ extension FlowJournal {
 // MARK: Stamps
 
 extension FlowJournal {
-  /// The last successes by the name of the step or the child.
-  func stamps() async throws -> [String: FlowStamp] {
+  /// Returns the last successes by the name of the step or the child.
+  ///
+  /// - Parameter definitions: Texts to use for equal definitions, by the name of the step, so that
+  ///   10,000 of them are not stored twice.
+  func stamps(sharing definitions: [String: String]) async throws -> [String: FlowStamp] {
     try await worker.run { [flow] connection in
       var stamps: [String: FlowStamp] = [:]
+      stamps.reserveCapacity(definitions.count)
+      var last: FlowStamp?
       _ = try connection.fetchAll(
         """
         SELECT step, run, definition, inputs, outputs, lines, ended, changed, since, duration
         FROM stamp WHERE flow = ?1
         """, [.text(flow)]
       ) { row in
-        let stamp = FlowStamp(row)
+        let stamp = FlowStamp(row, sharing: definitions, last)
         stamps[stamp.unit] = stamp
+        last = stamp
       }
       return stamps
     }
@@ -169,6 +183,28 @@ extension FlowJournal {
     }
   }
 
+  /// Stores the successes of a run that has not ended, or has failed, unless its process has done
+  /// that.
+  func storeSuccesses(ofRun number: Int) async throws {
+    let isStored = try await worker.run { [flow] connection in
+      try connection.fetchOne(
+        "SELECT 1 FROM flow_stored WHERE flow = ?1 AND run = ?2",
+        [.text(flow), .integer(Int64(number))]
+      ) { _ in true }
+    }
+    if isStored == nil { try await store(journaledStamps(ofRun: number)) }
+  }
+
+  /// Notes that the next successes of a run are only where the engine stores them, until the run
+  /// ends.
+  func successesWillBeAdded(toRun number: Int) async throws {
+    try await worker.run { [flow] connection in
+      try connection.execute(
+        "DELETE FROM flow_stored WHERE flow = ?1 AND run = ?2",
+        [.text(flow), .integer(Int64(number))])
+    }
+  }
+
   /// Returns the successes that the engine has stored for a run that has not ended.
   func journaledStamps(ofRun number: Int) async throws -> [FlowStamp] {
     guard let run = try await store.run(id(ofRun: number)) else { return [] }
@@ -181,10 +217,21 @@ extension FlowJournal {
 }
 
 extension FlowStamp {
-  fileprivate init(_ row: SQLiteStatement) {
+  /// - Parameters:
+  ///   - definitions: Texts to use for an equal definition, by the name of the step.
+  ///   - last: A stamp whose inputs are used if they are equal.
+  fileprivate init(
+    _ row: SQLiteStatement, sharing definitions: [String: String], _ last: FlowStamp?
+  ) {
+    let unit = row.text(at: 0) ?? ""
+    let step = unit.utf8.last == UInt8(ascii: "]") ? String(unit.prefix { $0 != "[" }) : unit
+    let definition = row.text(at: 2) ?? ""
+    let inputs = row.text(at: 3) ?? ""
+    let known = definitions[step]
     self.init(
-      unit: row.text(at: 0) ?? "", run: Int(row.integer(at: 1)),
-      definition: row.text(at: 2) ?? "", inputs: row.text(at: 3) ?? "",
+      unit: unit, run: Int(row.integer(at: 1)),
+      definition: known == definition ? known ?? definition : definition,
+      inputs: last?.inputs == inputs ? last?.inputs ?? inputs : inputs,
       outputs: row.text(at: 4) ?? "",
       lines: row.text(at: 5).map { $0.isEmpty ? [] : $0.components(separatedBy: "\n") },
       ended: row.integer(at: 6), changed: row.integer(at: 7), since: row.integer(at: 8),

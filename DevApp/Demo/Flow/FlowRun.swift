@@ -38,7 +38,7 @@ struct FlowGraph: ComposableOperation {
     _ = try? await session.graph.perform(in: context)
     try Task.checkCancellation()
     let ends = session.stepEnds
-    try await session.journal.store(session.newStamps)
+    try await session.storeStamps()
     let failed = ends.values.count { $0.state == .failed }
     if failed > 0 { throw FlowFailure.other("\(failed.counted("step")) failed") }
   }

@@ -14,6 +14,8 @@ struct FlowRunCommand {
   /// - Returns: The exit status.
   func run() async throws -> Int32 {
     let file = try FlowFile.read(contentsOf: arguments.file, setting: arguments.values)
+    // The nodes of the file take as much as its steps.
+    ProcessHeap.releaseUnused()
     let selection = try self.selection(file)
     let folder = FlowFolder(
       ofFile: arguments.file, flow: file.name, journal: arguments.journal)
@@ -52,11 +54,12 @@ struct FlowRunCommand {
     let observation = try FlowObservation(
       arguments.options,
       progressOn: standardError.isTerminal && !arguments.isJSON ? standardError : nil)
+    let definitions = file.definitions(environment: ProcessInfo.processInfo.environment)
     let start = try await FlowStart(
       file, path: arguments.file, journal: journal, selection: selectionText,
-      isFresh: arguments.isFresh)
+      isFresh: arguments.isFresh, definitions: definitions)
     let checker = FlowChecker(
-      file: file, folder: folder, environment: ProcessInfo.processInfo.environment,
+      file: file, folder: folder, definitions: definitions,
       stamps: start.stamps, run: start.run.number, isResumed: start.isResumed)
     let plan = FlowPlan(checker, selection: selection)
     if let message = start.message(file, plan) {
@@ -85,7 +88,7 @@ struct FlowRunCommand {
       try await perform(start, journal, observation, processes)
     }
     let result = FlowResult(session, performed)
-    try await journal.store(session.newStamps)
+    try await session.storeStamps()
     try await journal.store(result.ends, ofRun: start.run.number)
     try await journal.removeCommandProcesses()
     try await runner.end()
@@ -134,16 +137,17 @@ struct FlowRunCommand {
   private func printPlan(
     _ file: FlowFile, _ folder: FlowFolder, _ journal: FlowJournal, _ selection: Set<String>?
   ) async throws -> Int32 {
+    let definitions = file.definitions(environment: ProcessInfo.processInfo.environment)
     var start: FlowStart?
     if !FileSystem.isMissing(folder.journal) {
       try await journal.open()
       start = try await FlowStart(
         file, path: arguments.file, journal: journal, selection: selectionText,
-        isFresh: arguments.isFresh)
+        isFresh: arguments.isFresh, definitions: definitions)
       await journal.close()
     }
     let checker = FlowChecker(
-      file: file, folder: folder, environment: ProcessInfo.processInfo.environment,
+      file: file, folder: folder, definitions: definitions,
       stamps: start?.stamps ?? [:], run: start?.run.number ?? 1,
       isResumed: start?.isResumed ?? false)
     let plan = FlowPlan(checker, selection: selection)

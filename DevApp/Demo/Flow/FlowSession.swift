@@ -27,7 +27,7 @@ final class FlowSession: Sendable {
   /// Distinguishes the keys of this process from those of earlier ones of the same run.
   let beginning = EventTime.wallClockNow
   private let ends = Lock<[String: FlowEnd]>([:])
-  private let stamps = Lock<[FlowStamp]>([])
+  private let stamps = Lock<(all: [FlowStamp], storedCount: Int)>(([], 0))
 
   init(
     _ checker: FlowChecker, _ plan: FlowPlan, journal: FlowJournal, keepsGoing: Bool,
@@ -71,10 +71,14 @@ final class FlowSession: Sendable {
   /// How the steps have ended, by name.
   var stepEnds: [String: FlowEnd] { ends.withLock { $0 } }
 
-  /// The successes of this process.
-  var newStamps: [FlowStamp] { stamps.withLock { $0 } }
+  func add(_ stamp: FlowStamp) { stamps.withLock { $0.all.append(stamp) } }
 
-  func add(_ stamp: FlowStamp) { stamps.withLock { $0.append(stamp) } }
+  /// Stores the successes of this process, except those that are stored.
+  nonisolated(nonsending) func storeStamps() async throws {
+    let new = stamps.withLock { $0.all[$0.storedCount...] }
+    try await journal.store(Array(new))
+    stamps.withLock { $0.storedCount = max($0.storedCount, new.endIndex) }
+  }
 
   /// Notes and reports the end of a step or a child.
   func note(_ end: FlowEnd) {

@@ -22,8 +22,10 @@ struct FlowStart: Sendable {
   /// - Parameters:
   ///   - path: The path of the flow file.
   ///   - selection: The options that select steps. A run of some steps is always a new one.
+  ///   - definitions: The definitions of the steps by name, which most of the successes have.
   init(
-    _ file: FlowFile, path: String, journal: FlowJournal, selection: String?, isFresh: Bool
+    _ file: FlowFile, path: String, journal: FlowJournal, selection: String?, isFresh: Bool,
+    definitions: [String: String]
   ) async throws {
     let last = try await journal.lastRun(ofAllSteps: false)
     let lastOfAll = try await journal.lastRun(ofAllSteps: true)
@@ -40,7 +42,7 @@ struct FlowStart: Sendable {
       case .ready, .running, .parked, .stuck, .error, nil: break
       }
       if summary?.state.hasEnded != true { mayHaveOrphans = true }
-      try await journal.store(journal.journaledStamps(ofRun: run.number))
+      try await journal.storeSuccesses(ofRun: run.number)
       if selection == nil, !isFresh, run.selection == nil, run.file == fullPath,
         run.values == values
       {
@@ -51,7 +53,7 @@ struct FlowStart: Sendable {
     }
     replaced = open
     self.mayHaveOrphans = mayHaveOrphans
-    stamps = try await journal.stamps()
+    stamps = try await journal.stamps(sharing: definitions)
     isResumed = resumed != nil
     summary = resumed?.1
     run =
@@ -78,6 +80,7 @@ struct FlowStart: Sendable {
       try await journal.store.cancel(run.id, because: "run \(self.run.number) replaces it")
     }
     if isResumed {
+      try await journal.successesWillBeAdded(toRun: run.number)
       // A run that failed, or that was claimed too often without a success, has to be opened again.
       switch summary?.state {
       case .error, .stuck, .parked: try await journal.store.retry(journal.id(ofRun: run.number))

@@ -13,7 +13,7 @@ struct FlowStatus {
     }
     let summary = try await journal.store.summary(of: journal.id(ofRun: run.number))
     let stamps = try await journal.journaledStamps(ofRun: run.number)
-      .reduce(into: try await journal.stamps()) { $0[$1.unit] = $1 }
+      .reduce(into: try await journal.stamps(sharing: [:])) { $0[$1.unit] = $1 }
     let ends = try await journal.ends(ofRun: run.number)
     var rows: [[String]] = []
     for step in file.steps {

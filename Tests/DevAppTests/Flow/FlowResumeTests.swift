@@ -63,6 +63,25 @@ import Testing
     }
   }
 
+  @Test func `L7: a failed run that is resumed and interrupted keeps all finished steps`()
+    async throws
+  {
+    let flow = try FlowFixture(
+      """
+      "a": {"run": "echo a >> log"},
+      "b": {"run": "test -e ok; echo b >> log", "needs": ["a"]},
+      "c": {"run": "if mkdir once; then kill -9 $PPID; sleep 60; fi; echo c >> log", "needs": ["b"]}
+      """)
+    #expect(try await flow.run().status == 1)
+    try flow.folder.write("", to: "ok")
+    _ = try await flow.run()
+    #expect(flow.lines("log") == ["a", "b"])
+    let resumed = try await flow.run()
+    #expect(resumed.status == 0, "\(resumed.error)")
+    #expect(resumed.error.contains(": 2 of 3 steps are done\n"), "\(resumed.error)")
+    #expect(flow.lines("log") == ["a", "b", "c"])
+  }
+
   @Test func `L7: several changed definitions are named`() async throws {
     let flow = try FlowFixture(
       """
