@@ -14,8 +14,6 @@ struct FlowRunCommand {
   /// - Returns: The exit status.
   func run() async throws -> Int32 {
     let file = try FlowFile.read(contentsOf: arguments.file, setting: arguments.values)
-    // The nodes of the file take as much as its steps.
-    ProcessHeap.releaseUnused()
     let selection = try self.selection(file)
     let folder = FlowFolder(
       ofFile: arguments.file, flow: file.name, journal: arguments.journal)

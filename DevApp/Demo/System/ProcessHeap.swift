@@ -12,11 +12,4 @@ enum ProcessHeap {
       _ = mallopt(M_ARENA_MAX, 1)
     #endif
   }
-
-  /// Returns memory that was freed to the system. It has no effect with other C libraries.
-  static func releaseUnused() {
-    #if canImport(Glibc)
-      _ = malloc_trim(0)
-    #endif
-  }
 }
