@@ -36,12 +36,12 @@ enum ConnectionCut: Equatable {
 
 extension DatabaseKind {
   /// The kinds of remote databases of mirrors.
-  static var remotes: [DatabaseKind] { allCases.filter { $0 != .sqlite } }
+  static var remotes: [DatabaseKind] { complete.filter { $0 != .sqlite } }
 
   func makeMirrorServer(limits: RecordLimits) throws -> any MirrorServer {
     switch self {
     case .memory: return MemoryServer(base: MemoryRecordDatabase(limits: limits))
-    case .sqlite: break
+    case .sqlite, .cloudKit: break
     case .postgres:
       #if canImport(PostgresOperations)
         if let address = Self.address { return try PostgresServer(at: address, limits: limits) }
