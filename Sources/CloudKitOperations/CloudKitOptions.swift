@@ -14,15 +14,15 @@ public struct CloudKitOptions: Sendable {
   /// The name of the zone that CloudKit has in every database.
   public static let defaultZone = "_defaultZone"
 
-  /// The name of the zone that the zone ``RecordOperations/RecordZone/default`` stands for. Only in zones
-  /// that were created does CloudKit report changes and save batches atomically.
+  /// The name of the zone that the zone ``RecordOperations/RecordZone/default`` stands for. Only in
+  /// zones that were created does CloudKit report changes and save batches atomically.
   public var zone: String
-  /// The types of the records. CloudKit reports only the name of a deleted record. A change is therefore
-  /// reported as a deletion of a record of each of these types.
+  /// The types of the records. CloudKit reports only the name of a deleted record. A change is
+  /// therefore reported as a deletion of a record of each of these types.
   public var types: [String]
   /// The types of the records that references refer to, by the type and the field: `"Book.author"`.
-  /// CloudKit stores only the name of the record. For a field that is missing here, the type is looked
-  /// up, with one more request for each page.
+  /// CloudKit stores only the name of the record. For a field that is missing here, the type is
+  /// looked up, with one more request for each page.
   public var referenceTypes: [String: String]
   /// The limits of a request. CloudKit accepts 200 changes, and returns 200 records.
   public var limits: RecordLimits

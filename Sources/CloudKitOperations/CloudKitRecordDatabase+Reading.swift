@@ -8,8 +8,8 @@ extension CloudKitRecordDatabase {
   ///   - ids: At most as many as ``limits`` allow for a batch.
   ///   - keys: The fields to read; nil for all.
   /// - Returns: The records that exist with these types.
-  /// - Throws: A `RecordError` if the limit is exceeded, a field cannot be read, or a request fails;
-  ///   `CancellationError`.
+  /// - Throws: A `RecordError` if the limit is exceeded, a field cannot be read, or a request
+  ///   fails; `CancellationError`.
   public func lookup(_ ids: [RecordID], keys: [String]?) async throws -> [RecordID: DatabaseRecord]
   {
     guard ids.count <= limits.items else { throw RecordError(.limitExceeded) }
@@ -25,7 +25,7 @@ extension CloudKitRecordDatabase {
     var records: [DatabaseRecord] = []
     for (zone, ids) in Dictionary(grouping: ids, by: \.zone) {
       // A name that CloudKit does not accept belongs to no record.
-      let names = Set(ids.filter { CloudKitNames.problem(of: $0) == nil }.map(\.name)).sorted()
+      let names = Set(ids.map(\.name).filter { CloudKitNames.problem(ofName: $0) == nil }).sorted()
       if names.isEmpty { continue }
       let response: CloudKitRecordsResponse = try await client.send(
         CloudKitLookupRequest(
@@ -42,10 +42,11 @@ extension CloudKitRecordDatabase {
     return records
   }
 
-  /// Returns a page of the records that match a query. A type that CloudKit does not know has no records.
+  /// Returns a page of the records that match a query. A type that CloudKit does not know has no
+  /// records.
   ///
-  /// - Throws: A `RecordError` if the query is invalid or CloudKit cannot evaluate it, a field cannot be
-  ///   read, or the request fails; `CancellationError`.
+  /// - Throws: A `RecordError` if the query is invalid or CloudKit cannot evaluate it, a field
+  ///   cannot be read, or the request fails; `CancellationError`.
   public func query(
     _ query: RecordQuery, after cursor: RecordCursor?, atMost count: Int
   ) async throws -> RecordPage {
@@ -89,13 +90,14 @@ extension CloudKitRecordDatabase {
 
   /// Returns a page of changes since a token.
   ///
-  /// CloudKit reports the name of a deleted record, but not its type: see ``CloudKitOptions/types``.
+  /// CloudKit reports the name of a deleted record, but not its type: see
+  /// ``CloudKitOptions/types``.
   ///
   /// - Throws: A `RecordError` if the token has expired, the database or the zone does not report
   ///   changes, a field cannot be read, or the request fails; `CancellationError`.
   public func changes(since token: ChangeToken?, in zone: RecordZone) async throws -> ChangePage {
     let id = zoneID(of: zone)
-    guard scope == .private, id.zoneName != CloudKitOptions.defaultZone else {
+    guard hasUser, scope == .private, id.zoneName != CloudKitOptions.defaultZone else {
       throw RecordError(
         .unsupported(
           "CloudKit reports changes only in a zone of a private database that was created: set the "
@@ -127,6 +129,9 @@ extension CloudKitRecordDatabase {
         .other(CloudKitResponseError(operation: "changes/zone", cause: "it has no syncToken")))
     }
     let results = page.records ?? []
+    for result in results {
+      if let failure = result.failure { throw failure.error(isWrite: false) }
+    }
     let changed = try await records(of: results.filter { $0.deleted != true }, in: zone)
     let deleted = results.filter { $0.deleted == true }.flatMap { result in
       (result.recordType.map { [$0] } ?? options.types).map {
@@ -142,35 +147,54 @@ extension CloudKitRecordDatabase {
 
   /// Returns the records of a response.
   ///
-  /// - Parameter known: The types of records that references refer to, by their names.
+  /// - Parameter saved: For the response to a save, the types of the records that the references of
+  ///   the saved records refer to, by IDs without a type. A saved record is never an error because
+  ///   of a field that was not saved.
   /// - Throws: A `RecordError` if a record has a value that no field can have.
   func records(
-    of results: [CloudKitRecordResult], in zone: RecordZone, known: [RecordID: String] = [:]
+    of results: [CloudKitRecordResult], in zone: RecordZone,
+    afterSaving saved: [RecordID: String]? = nil
   ) async throws -> [DatabaseRecord] {
-    let records = try results.map { try record(of: $0, in: zone) }
+    let records = try results.map {
+      try record(of: $0, in: zone, leavingOutUnsupported: saved != nil)
+    }
+    let known = saved ?? [:]
     let resolver = CloudKitReferenceTypes(options.referenceTypes, known: known)
     let missing = records.reduce(into: Set<RecordID>()) { $0.formUnion(resolver.unknown(in: $1)) }
     if missing.isEmpty { return records.map { resolver.completed($0) } }
-    var types: [RecordID: String] = known
-    for chunk in Array(missing).chunks(of: limits.items) {
+    do {
+      let types = try await types(of: Array(missing))
+      let complete = CloudKitReferenceTypes(
+        options.referenceTypes, known: known.merging(types) { $1 })
+      return records.map { complete.completed($0) }
+    } catch  where saved != nil { return records.map { resolver.completed($0) } }
+  }
+
+  /// Returns the types of the records that exist, by IDs without a type.
+  private func types(of ids: [RecordID]) async throws -> [RecordID: String] {
+    var types: [RecordID: String] = [:]
+    for chunk in ids.chunks(of: limits.items) {
       for (zone, ids) in Dictionary(grouping: chunk, by: \.zone) {
         let response: CloudKitRecordsResponse = try await client.send(
           CloudKitLookupRequest(
             records: ids.map { .init(recordName: $0.name) }, zoneID: zoneID(of: zone),
             desiredKeys: []),
           to: "records/lookup")
-        for result in response.records where result.failure == nil {
+        for result in response.records {
+          if let failure = result.failure {
+            if failure.serverErrorCode == "NOT_FOUND" { continue }
+            throw failure.error(isWrite: false)
+          }
           guard let name = result.recordName else { continue }
           types[RecordID("", name, in: zone)] = result.recordType
         }
       }
     }
-    let complete = CloudKitReferenceTypes(options.referenceTypes, known: types)
-    return records.map { complete.completed($0) }
+    return types
   }
 
   private func record(
-    of result: CloudKitRecordResult, in zone: RecordZone
+    of result: CloudKitRecordResult, in zone: RecordZone, leavingOutUnsupported: Bool
   ) throws -> DatabaseRecord {
     guard let name = result.recordName, let type = result.recordType,
       let tag = result.recordChangeTag
@@ -186,6 +210,7 @@ extension CloudKitRecordDatabase {
     for (key, field) in result.fields ?? [:] {
       switch field {
       case .value(let value): fields[key] = inZone(value, of: id)
+      case .unsupported where leavingOutUnsupported: continue
       case .unsupported(let type):
         throw RecordError(
           .unsupported(
@@ -220,8 +245,8 @@ extension Array {
 }
 
 extension RecordError {
-  /// Whether a query failed because no record of its type was ever saved. The reference has no code for
-  /// it: iCloud says so in the reason.
+  /// Whether a query failed because no record of its type was ever saved. The reference has no code
+  /// for it: iCloud says so in the reason.
   fileprivate var isAboutUnknownType: Bool {
     switch reason {
     case .unknownRecord: true

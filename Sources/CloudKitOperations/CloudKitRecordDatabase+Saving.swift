@@ -7,25 +7,28 @@ extension CloudKitRecordDatabase {
   /// Saves and deletes records, with one request for each zone.
   ///
   /// A batch with conflicts needs another request, which reads the records. A batch with deletions
-  /// without a tag begins with a request that reads the types of the records, because CloudKit deletes
-  /// by the name alone, which may belong to a record of another type.
+  /// without a tag begins with a request that reads the types of the records, because CloudKit
+  /// deletes by the name alone, which may belong to a record of another type.
   ///
   /// - Parameter batch: At most as many records and bytes as ``limits`` allow.
   /// - Returns: One reply for each change, in the order of the batch.
-  /// - Throws: A `RecordError` if the batch exceeds the limits or is atomic where CloudKit has no atomic
-  ///   batches, or the request fails as a whole; `CancellationError`.
+  /// - Throws: A `RecordError` if the batch exceeds the limits or is atomic where CloudKit has no
+  ///   atomic batches, or the request fails as a whole; `CancellationError`.
   public func modify(_ batch: RecordBatch) async throws -> [RecordReply] {
     try Task.checkCancellation()
     if batch.isAtomic { try capabilities.require(.atomicBatches) }
     try limits.check(batch)
     var problems = batch.changes.map(problem)
+    markRepeatedNames(in: batch.changes, &problems)
     try await findMissing(of: batch, &problems)
     if batch.isAtomic, problems.contains(where: { $0 != nil }) {
       return zip(batch.changes, problems).map { change, problem in
         .failed(problem ?? RecordError(.batchFailed, of: change.id))
       }
     }
-    let zones = Set(batch.changes.map(\.id.zone))
+    let zones = batch.changes.reduce(into: [RecordZone]()) { zones, change in
+      if !zones.contains(change.id.zone) { zones.append(change.id.zone) }
+    }
     if batch.isAtomic, zones.count > 1 {
       throw RecordError(
         .unsupported("CloudKit cannot change records of several zones atomically: send one by one"))
@@ -41,9 +44,10 @@ extension CloudKitRecordDatabase {
         let changes = indices.map { batch.changes[$0] }
         let results = try await modify(changes, in: zone, isAtomic: batch.isAtomic)
         for (index, reply) in zip(indices, results) { replies[index] = reply }
-      } catch let error as RecordError where !isFirst {
+      } catch  where !isFirst {
         // The changes in another zone were made.
-        for index in indices { replies[index] = .failed(error) }
+        let failure = error as? RecordError ?? RecordError(.replyLost)
+        for index in indices { replies[index] = .failed(failure) }
       }
       isFirst = false
     }
@@ -69,6 +73,20 @@ extension CloudKitRecordDatabase {
         ), of: id)
     }
     return nil
+  }
+
+  /// Sets the errors of changes whose names other changes of the batch have: CloudKit accepts one
+  /// change of a name.
+  private func markRepeatedNames(in changes: [RecordChange], _ problems: inout [RecordError?]) {
+    var names: Set<RecordID> = []
+    for (index, change) in changes.enumerated() where problems[index] == nil {
+      let name = RecordID("", change.id.name, in: change.id.zone)
+      if names.insert(name).inserted { continue }
+      problems[index] = RecordError(
+        .invalid(
+          "another record of the batch has the same name: in CloudKit, records of all types share their "
+            + "names"), of: change.id)
+    }
   }
 
   /// Sets the errors of deletions without a tag whose names belong to records of other types, or to
@@ -114,20 +132,30 @@ extension CloudKitRecordDatabase {
     else {
       throw RecordError(.replyLost)
     }
-    let saved = try await savedRecords(response.records, of: changes, in: zone)
+    let saved: [RecordID: DatabaseRecord]
+    // The changes may have been made.
+    do { saved = try await savedRecords(response.records, of: changes, in: zone) } catch {
+      throw RecordError(.replyLost)
+    }
     let present = try await conflicts(response.records, of: changes)
-    let replies: [RecordReply] = zip(response.records, changes).map { result, change in
+    let replies: [RecordReply] = try zip(response.records, changes).map { result, change in
       if let failure = result.failure {
         return .failed(error(of: failure, for: change, present: present))
       }
       guard case .save = change else { return .deleted }
-      return saved[change.id].map { .saved($0) }
-        ?? .failed(RecordError(.replyLost, of: change.id))
+      // A record of another type.
+      guard let record = saved[change.id] else { throw RecordError(.replyLost) }
+      return .saved(record)
     }
-    return isAtomic ? replies.withOneCause : replies
+    if !isAtomic { return replies }
+    for case .failed(let error) in replies {
+      if case .replyLost = error.reason { throw RecordError(.replyLost) }
+    }
+    return replies.withOneCause
   }
 
-  /// Returns the states of the saved records, by their IDs.
+  /// Returns the states of the saved records, by their IDs, without fields of types that are not
+  /// supported.
   private func savedRecords(
     _ results: [CloudKitRecordResult], of changes: [RecordChange], in zone: RecordZone
   ) async throws -> [RecordID: DatabaseRecord] {
@@ -140,16 +168,12 @@ extension CloudKitRecordDatabase {
       }
     }
     let existing = results.filter { $0.failure == nil && $0.deleted != true }
-    let records: [DatabaseRecord]
-    // The changes were made, whatever their states are, so a failure to read them is a lost reply.
-    do { records = try await self.records(of: existing, in: zone, known: known) } catch {
-      return [:]
-    }
+    let records = try await self.records(of: existing, in: zone, afterSaving: known)
     return Dictionary(records.map { ($0.id, $0) }) { $1 }
   }
 
-  /// Returns the states of records whose changes are in conflict, by IDs without a type; nil if they
-  /// cannot be read.
+  /// Returns the states of records whose changes are in conflict, by IDs without a type; nil if
+  /// they cannot be read.
   private func conflicts(
     _ results: [CloudKitRecordResult], of changes: [RecordChange]
   ) async throws -> [RecordID: DatabaseRecord]? {

@@ -16,13 +16,13 @@ public import RecordOperations
 /// let saved = try await SaveRecords([book], in: database).run().get()
 /// ```
 ///
-/// It has been checked against a server that was written from Apple's published reference, not against
-/// iCloud.
+/// It has been checked against a server that was written from Apple's published reference, not
+/// against iCloud.
 ///
-/// A type is a record type, a field a field, and the name of a record its record name. In CloudKit a
-/// name is unique in its zone, whatever the type, and has at most 255 characters of ASCII. A type or a
-/// field that is new is created by CloudKit in the development environment, and is an error in the
-/// production environment.
+/// A type is a record type, a field a field, and the name of a record its record name. In CloudKit
+/// a name is unique in its zone, whatever the type, and has at most 255 characters of ASCII. A type
+/// or a field that is new is created by CloudKit in the development environment, and is an error in
+/// the production environment.
 ///
 /// | value | type in CloudKit |
 /// |---|---|
@@ -34,19 +34,20 @@ public import RecordOperations
 /// | reference with the rule `.keep`, `.cascade` or `.deny` | `REFERENCE` with `NONE`, `DELETE_SELF` or `VALIDATE` |
 /// | list of values of one type | a list of that type |
 ///
-/// Values of other types, such as locations and assets, are errors when they are read. Name the fields
-/// to read to leave them out.
+/// Values of other types, such as locations and assets, are errors when they are read. Name the
+/// fields to read to leave them out.
 ///
-/// CloudKit reports changes and saves batches atomically only in a private database, in a zone that was
-/// created. The capabilities say so before a request is sent: see ``CloudKitOptions/zone`` and
+/// CloudKit reports changes and saves batches atomically only in a private database, in a zone that
+/// was created. The capabilities say so before a request is sent: see ``CloudKitOptions/zone`` and
 /// ``createZone(_:)``.
 ///
-/// CloudKit cannot evaluate alternatives, a comparison with null, a search within strings, or a negation
-/// other than of `==`, `isOne(of:)` and `hasPrefix`.
+/// CloudKit cannot evaluate alternatives, a comparison with null, a search within strings, or a
+/// negation other than of `==`, `isOne(of:)` and `hasPrefix`.
 public final class CloudKitRecordDatabase: RecordDatabase {
   /// A version of a container.
   public enum Environment: String, Hashable, Sendable {
-    /// The environment of apps in development. Types and fields are created when they are first saved.
+    /// The environment of apps in development. Types and fields are created when they are first
+    /// saved.
     case development
     /// The environment of apps from the store.
     case production
@@ -74,13 +75,20 @@ public final class CloudKitRecordDatabase: RecordDatabase {
   /// The limits of ``options``.
   public var limits: RecordLimits { options.limits }
 
-  /// What the database can do with these credentials (rule Y1).
+  /// What the database can do with these credentials and options (rule Y1).
   public var capabilities: RecordCapabilities {
-    let isCustom = scope == .private && options.zone != CloudKitOptions.defaultZone
-    return isCustom
-      ? [.sorting, .negation, .listSearch, .changes, .atomicBatches]
-      : [.sorting, .negation, .listSearch]
+    var capabilities: RecordCapabilities = [.sorting, .negation, .listSearch]
+    guard hasUser, scope == .private, options.zone != CloudKitOptions.defaultZone else {
+      return capabilities
+    }
+    capabilities.insert(.atomicBatches)
+    // Without types, deletions cannot be reported.
+    if !options.types.isEmpty { capabilities.insert(.changes) }
+    return capabilities
   }
+
+  /// Whether requests are sent as a user, who has a private database.
+  var hasUser: Bool { if case .user = client.credentials { true } else { false } }
 
   /// Creates a database, to which the first request connects.
   ///
@@ -130,7 +138,8 @@ public final class CloudKitRecordDatabase: RecordDatabase {
     CloudKitZoneID(zoneName: zone == .default ? options.zone : zone.name)
   }
 
-  /// Returns a value whose references name their zones. Without a name, CloudKit takes its default zone.
+  /// Returns a value whose references name their zones. Without a name, CloudKit takes its default
+  /// zone.
   func addressed(_ value: FieldValue) -> FieldValue {
     switch value {
     case .reference(let reference):
@@ -187,8 +196,8 @@ public final class CloudKitRecordDatabase: RecordDatabase {
 
   /// Returns the URL at which a user signs in; `nil` if the user is signed in.
   ///
-  /// Apple shows the page, and passes the first web token of a ``CloudKitUserSession`` to the callback
-  /// of the API token.
+  /// Apple shows the page, and passes the first web token of a ``CloudKitUserSession`` to the
+  /// callback of the API token.
   ///
   /// - Throws: A `RecordError` if the request fails; `CancellationError`.
   public func signInURL() async throws -> String? {
@@ -205,12 +214,9 @@ public final class CloudKitRecordDatabase: RecordDatabase {
   public func accountStatus() async throws -> AccountStatus {
     do {
       // Without a user, the token can only be tried with a request that needs none.
-      if case .apiToken = client.credentials {
-        let _: CloudKitZonesResponse = try await client.send(
-          CloudKitEmptyRequest(), to: "zones/list")
-        return .available
-      }
-      guard let failure = try await client.failure(of: "users/caller") else { return .available }
+      let operation =
+        if case .apiToken = client.credentials { "zones/list" } else { "users/caller" }
+      guard let failure = try await client.failure(of: operation) else { return .available }
       if failure.serverErrorCode == "AUTHENTICATION_REQUIRED" { return .noAccount }
       throw failure.error(isWrite: false)
     } catch let error as RecordError {
@@ -224,8 +230,8 @@ public final class CloudKitRecordDatabase: RecordDatabase {
     }
   }
 
-  /// Returns an ID that consists of the container, the environment, the database and the zone, and of
-  /// the user of a private database.
+  /// Returns an ID that consists of the container, the environment, the database and the zone, and
+  /// of the user of a private database.
   ///
   /// - Throws: A `RecordError` if the request fails; `CancellationError`.
   public func identity() async throws -> String? {

@@ -21,6 +21,9 @@ import Testing
     let atomic = await SaveRecords([book("1")], in: fixture.database, atomic: true).run()
     #expect("\(try #require(atomic.error))".contains("all records of a batch or none"))
     #expect(fixture.server.requests.isEmpty)
+    let untyped = try await CloudKitFixture.private(types: [])
+    #expect(!untyped.database.capabilities.contains(.changes))
+    #expect(untyped.database.capabilities.contains(.atomicBatches))
   }
 
   @Test func `Y1: in a created zone of a private database, changes and atomic batches work`()
@@ -342,6 +345,83 @@ import Testing
       options)
     #expect(try await listed.lookup([id], keys: nil)[id] == saved)
     #expect(fixture.requests(to: "records/lookup").count == 3)
+  }
+
+  @Test func `Y3: a record whose save ended in an internal error is looked up`() async throws {
+    let fixture = try CloudKitFixture.public()
+    let server = fixture.server
+    // The record is stored although its operation reports an error.
+    server.inject { request in
+      guard request.number == 1 else { return nil }
+      server.save("1", type: "Book", fields: ["a": .int64(1)])
+      return .failing(record: "1", code: "INTERNAL_ERROR")
+    }
+    let saved = try await SaveRecords([book("1", ["a": 1])], in: fixture.database).run().get()
+    #expect(saved[0]["a"] == 1)
+    #expect(fixture.server.requests.map(\.path) == ["records/modify", "records/lookup"])
+  }
+
+  @Test func `Y5: a record with a field of a type that is not supported can be saved`() async throws
+  {
+    let fixture = try CloudKitFixture.public()
+    let place = CloudField(type: "LOCATION", value: ["latitude": 1, "longitude": 2])
+    fixture.server.save("1", type: "Book", fields: ["title": .string("Emma"), "place": place])
+    var found = try #require(try await fixture.database.lookup([id], keys: ["title"])[id])
+    found["title"] = "Persuasion"
+    let saved = try await SaveRecords([found], in: fixture.database).run().get()
+    #expect(saved[0]["title"] == "Persuasion" && saved[0].tag != found.tag)
+    #expect(fixture.server.records()["1"]?.fields["place"] == place)
+  }
+
+  @Test func `records of one name and several types are not sent together`() async throws {
+    let fixture = try CloudKitFixture.public()
+    let replies = try await fixture.database.save(
+      book("1"), DatabaseRecord("Author", "1"), book("2"))
+    #expect(replies[0].record != nil && replies[2].record != nil)
+    #expect(replies[1].error?.description.contains("has the same name") == true, "\(replies)")
+  }
+
+  @Test(arguments: [1e300, -5, 86_400])
+  func `Y2: a delay that no client can keep is limited`(seconds: Double) async throws {
+    let fixture = try CloudKitFixture.public()
+    fixture.server.inject { _ in
+      .status(429, body: #"{"serverErrorCode": "THROTTLED", "retryAfter": \#(seconds)}"#)
+    }
+    let error = await #expect(throws: RecordError.self) {
+      try await fixture.database.lookup([id], keys: nil)
+    }
+    #expect(error?.retryDelay == .seconds(seconds < 0 ? 0 : 300))
+  }
+
+  @Test func `a reference to a record that CloudKit or nobody made can be saved again`()
+    async throws
+  {
+    let fixture = try CloudKitFixture.public()
+    fixture.server.save(
+      "1", type: "Book", fields: ["owner": .reference("_user"), "author": .reference("nobody")])
+    let read = try #require(try await fixture.database.lookup([id], keys: nil)[id])
+    let saved = try await fixture.database.save(read, policy: .replace)[0].record
+    #expect(saved?["owner"] == read["owner"] && saved?["author"] == read["author"])
+  }
+
+  @Test func `descriptions of credentials have no secrets`() throws {
+    let key = try CloudKitServerKey(
+      id: "public ID".filter { $0 != " " }, pem: CloudKitFixture.privateKey)
+    let session = CloudKitUserSession(apiToken: "secret", webToken: "secret")
+    let values: [Any] = [
+      key, session, CloudKitCredentials.serverKey(key), CloudKitCredentials.user(session),
+      CloudKitCredentials.apiToken("secret"),
+    ]
+    for value in values {
+      var text = "\(value)"
+      dump(value, to: &text)
+      #expect(
+        !text.contains("secret") && !text.contains("PRIVATE") && !text.contains("45,"), "\(text)")
+    }
+    let swapped = #expect(throws: CloudKitKeyError.self) {
+      try CloudKitServerKey(id: CloudKitFixture.privateKey, pem: "8f2c")
+    }
+    #expect(swapped?.description.contains("PRIVATE") == false)
   }
 
   @Test func `a type that was never saved has no records`() async throws {

@@ -97,6 +97,12 @@ import Testing
       try await fixture.database.save(book("2"))
     }
     #expect(error?.description.contains("must sign in") == true)
+    let hidden = CloudKitFixture(
+      server: server, as: .apiToken("a+/="), .private,
+      CloudKitOptions(zone: "Library", types: ["Book"]),
+      now: { Date() })
+    #expect(try await hidden.database.accountStatus() == .noAccount)
+    #expect(!hidden.database.capabilities.contains(.changes))
   }
 
   @Test func `the identity of a private database includes the user`() async throws {

@@ -14,3 +14,15 @@ public enum CloudKitCredentials: Sendable {
   /// A token of the container, without a user: reading the public database.
   case apiToken(String)
 }
+
+extension CloudKitCredentials: CustomStringConvertible, CustomReflectable {
+  /// The kind of the credentials, without tokens.
+  public var description: String {
+    switch self {
+    case .serverKey(let key): "server-to-server key \(key.id)"
+    case .user: "user"
+    case .apiToken: "API token"
+    }
+  }
+  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}

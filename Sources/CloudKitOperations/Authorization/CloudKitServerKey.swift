@@ -8,12 +8,12 @@ package import Foundation
 /// let key = try CloudKitServerKey(id: "8f2c…", contentsOfFile: "eckey.pem")
 /// ```
 ///
-/// `openssl ecparam -name prime256v1 -genkey -noout -out eckey.pem` makes a key, and
-/// `openssl ec -in eckey.pem -pubout` prints its public half. CloudKit Console shows the ID of the key
-/// after the public half was registered there.
+/// `openssl ecparam -name prime256v1 -genkey -noout -out eckey.pem` makes a key, and `openssl ec
+/// -in eckey.pem -pubout` prints its public half. CloudKit Console shows the ID of the key after
+/// the public half was registered there.
 ///
-/// On Linux, signatures need libcrypto. If its header was missing when the package was built, creating
-/// a key is an error that says so.
+/// On Linux, signatures need libcrypto. If its header was missing when the package was built,
+/// creating a key is an error that says so.
 public struct CloudKitServerKey: Sendable {
   /// The ID that CloudKit has assigned to the key.
   public let id: String
@@ -29,7 +29,8 @@ public struct CloudKitServerKey: Sendable {
     self.id = id
     guard !id.isEmpty, id.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
       throw CloudKitKeyError(
-        "'\(id)' is no ID of a server-to-server key; expected the ID that CloudKit Console shows")
+        "the text of \(id.utf8.count) bytes is no ID of a server-to-server key; expected the ID that CloudKit "
+          + "Console shows, without spaces")
     }
     signer = try ECDSASigner(pem: pem)
   }
@@ -60,6 +61,12 @@ public struct CloudKitServerKey: Sendable {
       "X-Apple-CloudKit-Request-SignatureV1": Data(signature).base64EncodedString(),
     ]
   }
+}
+
+extension CloudKitServerKey: CustomStringConvertible, CustomReflectable {
+  /// The ID of the key, without the private half.
+  public var description: String { "CloudKitServerKey(\(id))" }
+  public var customMirror: Mirror { Mirror(self, children: ["id": id]) }
 }
 
 /// The error of a server-to-server key that cannot be used.

@@ -11,8 +11,8 @@ internal import CompositeOperations
 /// ```
 ///
 /// A web token is valid for one request: each response has the token of the next request. So the
-/// requests of a session are sent one after another, and a session must not be used by two programs.
-/// Databases of the same process share the session as an object.
+/// requests of a session are sent one after another, and a session must not be used by two
+/// programs. Databases of the same process share the session as an object.
 ///
 /// A user gets the first web token by signing in at the URL that
 /// ``CloudKitRecordDatabase/signInURL()`` returns.
@@ -44,8 +44,8 @@ public final class CloudKitUserSession: Sendable {
 
   /// Sends a request when all earlier ones have their responses.
   ///
-  /// - Parameter send: Sends a request with the token, and returns the next token; nil if the response
-  ///   had none.
+  /// - Parameter send: Sends a request with the token, and returns the next token; nil if the
+  ///   response had none.
   nonisolated(nonsending) func exchange<Response>(
     _ send: nonisolated(nonsending) (String) async throws -> (Response, nextToken: String?)
   ) async throws -> Response {
@@ -58,4 +58,9 @@ public final class CloudKitUserSession: Sendable {
     }
     return response
   }
+}
+
+extension CloudKitUserSession: CustomReflectable {
+  /// Without tokens.
+  public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -5,8 +5,8 @@
   internal import CCrypto
 
   struct ECDSASigner: Sendable {
-    /// The key is read again for each signature, which costs little beside a request, so that no memory
-    /// of libcrypto is shared.
+    /// The key is read again for each signature, which costs little beside a request, so that no
+    /// memory of libcrypto is shared.
     private let pem: [UInt8]
 
     init(pem: String) throws(CloudKitKeyError) {
@@ -32,7 +32,10 @@
         var count = signature.count
         guard unsafe EVP_DigestSignInit(context, nil, EVP_sha256(), nil, key) == 1,
           unsafe EVP_DigestSign(context, &signature, &count, message, message.count) == 1
-        else { throw CloudKitKeyError("libcrypto cannot sign with the key") }
+        else {
+          ERR_clear_error()
+          throw CloudKitKeyError("libcrypto cannot sign with the key")
+        }
         return Array(signature.prefix(count))
       }
     }
@@ -40,10 +43,12 @@
     private func withKey<Value>(
       _ body: (OpaquePointer) throws(CloudKitKeyError) -> Value
     ) throws(CloudKitKeyError) -> Value {
-      let source = unsafe BIO_new_mem_buf(pem, Int32(clamping: pem.count))
-      defer { unsafe BIO_free(source) }
-      // Without a closure, libcrypto would ask for a passphrase in the terminal.
-      let key = unsafe PEM_read_bio_PrivateKey(source, nil, { _, _, _, _ in 0 }, nil)
+      let key = unsafe pem.withUnsafeBytes { bytes in
+        let source = unsafe BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count))
+        defer { unsafe BIO_free(source) }
+        // Without a closure, libcrypto would ask for a passphrase in the terminal.
+        return unsafe PEM_read_bio_PrivateKey(source, nil, { _, _, _, _ in -1 }, nil)
+      }
       guard let key = unsafe key else {
         ERR_clear_error()
         throw CloudKitKeyError(

@@ -5,7 +5,16 @@ extension CloudKitFailure {
   ///
   /// - Parameter isWrite: Whether the request may have been carried out, after an internal error.
   func error(isWrite: Bool) -> RecordError {
-    RecordError(reason(isWrite: isWrite), retryAfter: retryAfter.map { .seconds($0) })
+    RecordError(reason(isWrite: isWrite), retryAfter: Self.delay(of: retryAfter))
+  }
+
+  /// The longest delay that is kept; a server that asks for more is asked again.
+  private static let longestDelay = 300.0
+
+  /// Returns a delay in seconds as a duration; nil for no number.
+  static func delay(of seconds: Double?) -> Duration? {
+    guard let seconds, seconds.isFinite else { return nil }
+    return .seconds(min(max(0, seconds), longestDelay))
   }
 
   private func reason(isWrite: Bool) -> RecordError.Reason {

@@ -9,15 +9,21 @@ enum CloudKitNames {
     if !isIdentifier(id.type) {
       return "the type \(id.type.shortText) \(expectation)"
     }
-    let name = id.name.utf8
-    guard (1...longest).contains(name.count), name.allSatisfy({ (0x20...0x7E).contains($0) }),
-      name.first != UInt8(ascii: "_")
-    else {
+    if id.name.utf8.first == UInt8(ascii: "_") {
       return
-        "the name \(id.name.shortText) must have 1 to \(longest) ASCII characters, the first of which "
-        + "is no underscore"
+        "the name \(id.name.shortText) begins with an underscore, which CloudKit keeps for itself"
     }
-    return nil
+    return problem(ofName: id.name)
+  }
+
+  /// The reason why no record has a name; nil if one can have it. CloudKit itself makes names that
+  /// begin with an underscore.
+  static func problem(ofName name: String) -> String? {
+    let bytes = name.utf8
+    if (1...longest).contains(bytes.count), bytes.allSatisfy({ (0x20...0x7E).contains($0) }) {
+      return nil
+    }
+    return "the name \(name.shortText) must have 1 to \(longest) characters of ASCII"
   }
 
   /// The reason why a field cannot have a key; nil if it can.
@@ -48,7 +54,7 @@ extension FieldValue {
       if reference.onDelete == .nullify {
         return "has a reference with the rule .nullify, which CloudKit does not have"
       }
-      return CloudKitNames.problem(of: reference.id).map { "has a reference: \($0)" }
+      return CloudKitNames.problem(ofName: reference.id.name).map { "has a reference: \($0)" }
     case .list(let elements):
       guard let first = elements.first else { return nil }
       if elements.contains(where: { $0.kind != first.kind || $0 == .null }) {

@@ -59,7 +59,7 @@ extension RecordPredicate {
     return CloudKitFilter(comparator: comparator, fieldName: key, fieldValue: .value(value))
   }
 
-  /// The values of a list, without null.
+  /// The values of a list that is not empty.
   private static func checked(
     _ values: [FieldValue], for key: String
   ) throws(RecordError) -> [FieldValue] {

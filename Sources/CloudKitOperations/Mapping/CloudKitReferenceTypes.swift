@@ -23,8 +23,8 @@ struct CloudKitReferenceTypes {
     return unknown
   }
 
-  /// Returns a record whose references have their types. A reference to a record that does not exist
-  /// keeps an empty type if its field is not listed.
+  /// Returns a record whose references have their types. A reference to a record that does not
+  /// exist keeps an empty type if its field is not listed.
   func completed(_ record: DatabaseRecord) -> DatabaseRecord {
     guard record.keys.contains(where: { !Self.references(in: record[$0]).isEmpty }) else {
       return record

@@ -18,17 +18,20 @@ struct CloudKitClient: Sendable {
   let session: HTTPSession
   let now: @Sendable () -> Date
 
-  /// The largest difference between the clock of this machine and that of the server that is not the
-  /// cause of a rejected signature.
+  /// The largest difference between the clock of this machine and that of the server that is not
+  /// the cause of a rejected signature.
   private static let clockTolerance = 300.0
   private static let errorBodyLimit = 64 << 10
+  /// 200 records of 1 MB each, with their bytes in base64.
+  private static let bodyLimit = 512 << 20
 
   /// Sends a request once.
   ///
   /// - Parameters:
   ///   - request: The body.
   ///   - operation: The end of the path, such as `records/query`.
-  ///   - isWrite: Whether the request changes something, so that it matters whether it was carried out.
+  ///   - isWrite: Whether the request changes something, so that it matters whether it was carried
+  ///     out.
   /// - Throws: A `RecordError`; `CancellationError`.
   func send<Response: Decodable>(
     _ request: some Encodable, to operation: String, isWrite: Bool = false
@@ -70,13 +73,17 @@ struct CloudKitClient: Sendable {
     /// The time at which the request was sent.
     var sent: Date
 
+    /// The header `Retry-After` in seconds.
+    var delay: Double? { headers["Retry-After"].flatMap { Double($0) } }
+
     var failure: CloudKitFailure? { try? JSONDecoder().decode(CloudKitFailure.self, from: body) }
   }
 
   private func reply(
     to request: some Encodable, of operation: String, isWrite: Bool
   ) async throws -> Reply {
-    let body = try JSONEncoder().encode(request)
+    // A request without parameters is a GET.
+    let body = request is CloudKitEmptyRequest ? Data() : try JSONEncoder().encode(request)
     switch credentials {
     case .serverKey(let key):
       let headers = try key.headers(for: body, to: path(of: operation), at: now())
@@ -114,12 +121,15 @@ struct CloudKitClient: Sendable {
       throw RecordError(.invalid("the host of CloudKit is no URL: \(host)"))
     }
     var request = URLRequest(url: url)
-    request.httpMethod = "POST"
-    request.httpBody = body
-    request.setValue("application/json; charset=utf-8", forHTTPHeaderField: "Content-Type")
+    if !body.isEmpty {
+      request.httpMethod = "POST"
+      request.httpBody = body
+      request.setValue("application/json; charset=utf-8", forHTTPHeaderField: "Content-Type")
+    }
     for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
     let options = HTTPRequestOptions(
-      redirects: .notFollowed, isRepeatable: !isWrite, errorBodyLimit: Self.errorBodyLimit)
+      redirects: .notFollowed, isRepeatable: !isWrite, bodyLimit: Self.bodyLimit,
+      errorBodyLimit: Self.errorBodyLimit)
     let sent = now()
     do {
       let response = try await HTTPDataOperation(request, options: options, session: session)
@@ -129,14 +139,16 @@ struct CloudKitClient: Sendable {
     } catch let error as HTTPStatusError {
       return Reply(status: error.status, headers: error.headers, body: error.body, sent: sent)
     } catch let error as HTTPTransferError {
-      guard error.isTransient else { throw RecordError(.other(error)) }
-      throw RecordError(isWrite && error.wasSent ? .replyLost : .unavailable("\(error)"))
+      if isWrite, error.wasSent { throw RecordError(.replyLost) }
+      throw RecordError(error.isTransient ? .unavailable("\(error)") : .other(error))
     } catch let error as any HTTPRequestError {
-      throw RecordError(.other(error))
+      // The response was too large, so the request was carried out.
+      throw RecordError(isWrite ? .replyLost : .other(error))
     }
   }
 
-  /// Returns a text for the query of a URL. Characters that Apple's reference names are encoded, too.
+  /// Returns a text for the query of a URL. Characters that Apple's reference names are encoded,
+  /// too.
   private static func encoded(_ text: String) -> String {
     let allowed = CharacterSet.alphanumerics.intersection(CharacterSet(charactersIn: "!"..."~"))
       .union(CharacterSet(charactersIn: "-._~"))
@@ -148,7 +160,7 @@ struct CloudKitClient: Sendable {
   private func error(of reply: Reply, isWrite: Bool) -> RecordError {
     if var failure = reply.failure {
       if failure.retryAfter == nil {
-        failure.retryAfter = reply.headers["Retry-After"].flatMap(Double.init)
+        failure.retryAfter = reply.delay
       }
       if failure.serverErrorCode == "AUTHENTICATION_FAILED", case .serverKey(let key) = credentials
       {
@@ -157,7 +169,7 @@ struct CloudKitClient: Sendable {
       return failure.error(isWrite: isWrite)
     }
     let text = "the server of CloudKit responded with status \(reply.status)"
-    let delay = reply.headers["Retry-After"].flatMap(Double.init).map { Duration.seconds($0) }
+    let delay = CloudKitFailure.delay(of: reply.delay)
     switch reply.status {
     case 413: return RecordError(.limitExceeded)
     case 429, 503: return RecordError(.unavailable(text), retryAfter: delay)

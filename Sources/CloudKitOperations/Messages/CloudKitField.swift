@@ -3,8 +3,8 @@ internal import RecordOperations
 
 /// A field of a record in a request or a response: a value with its type.
 enum CloudKitField: Equatable {
-  /// A value. The types of the records that references refer to are empty, because CloudKit does not
-  /// store them.
+  /// A value. The types of the records that references refer to are empty, because CloudKit does
+  /// not store them.
   case value(FieldValue)
   /// A value of a type that no field can have, such as a location.
   case unsupported(type: String)

@@ -180,6 +180,11 @@ struct ModifyRequests {
       if case .failed(let error) = reply, retries.isWorthwhile(error) {
         retried.append(index)
         advised = [advised, error.retryDelay].compactMap(\.self).max()
+        // The change may have been made.
+        if case .replyLost = error.reason {
+          attempt.needsLookup = true
+          attempt.hasLostReply = true
+        }
       }
     }
     if isAtomic, attempt.remaining.contains(where: results.hasFailed) {
