@@ -91,7 +91,9 @@ let package = Package(
         "SystemSupport",
       ],
       path: "DevApp/Benchmarks",
-      exclude: ["Epoll", "Heap", "Peers", "README.md", "exact", "records", "without-events.patch"]),
+      exclude: [
+        "Epoll", "Heap", "Peers", "README.md", "exact", "flows", "records", "without-events.patch",
+      ]),
     .systemLibrary(name: "Epoll", path: "DevApp/Benchmarks/Epoll"),
     .systemLibrary(name: "HeapUse", path: "DevApp/Benchmarks/Heap"),
     .testTarget(

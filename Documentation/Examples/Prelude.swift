@@ -372,3 +372,8 @@ let order = Order()
 let payments = PaymentService()
 let regions = [Region()]
 let today = "2026-11-24"
+
+// MARK: Tokens of CloudKit
+
+let apiToken = "a token of the container"
+let webToken = "a token of the user"

@@ -212,7 +212,7 @@ import Testing
       ),
       ("a", .reference(RecordReference(RecordID("Author", "é"))), "ASCII"),
     ] as [(String, FieldValue, String)])
-  func `Y5: a value that CloudKit cannot store is refused with its field before a request is sent`(
+  func `Y5: a value that CloudKit cannot store is refused with its field`(
     key: String, value: FieldValue, problem: String
   ) async throws {
     let fixture = try CloudKitFixture.public()
@@ -229,7 +229,7 @@ import Testing
       RecordID("Book", String(repeating: "x", count: 256)), RecordID("My Book", "1"),
       RecordID("", "1"),
     ])
-  func `Y5: an ID that CloudKit does not accept is refused before a request is sent`(
+  func `Y5: an ID that CloudKit does not accept is refused`(
     id: RecordID
   ) async throws {
     let fixture = try CloudKitFixture.public()
@@ -267,11 +267,9 @@ import Testing
       (Field<Int>("a").isNull, "the field a with null"),
       (Field<Int>("a") == 1 && !(Field<Int>("b") > 1), "the negation of > for the field b"),
     ])
-  func
-    `Y6: a predicate that CloudKit cannot evaluate is refused with its part before a request is sent`(
-      predicate: RecordPredicate, part: String
-    ) async throws
-  {
+  func `Y6: a predicate that CloudKit cannot evaluate is refused with its part`(
+    predicate: RecordPredicate, part: String
+  ) async throws {
     let fixture = try CloudKitFixture.public()
     let outcome = await QueryRecords("Book", in: fixture.database, where: predicate).run()
     let error = try #require(outcome.error)

@@ -4,8 +4,7 @@ internal import Testing
 @Suite(.enabled(if: PrivateServer.missingServer == nil)) struct MirrorModelTests {
   /// On a server of its own, because open transactions of other tests would delay the changes.
   @Test(.timeLimit(.minutes(60)))
-  func
-    `replicas of a PostgreSQL database end equal while connections are cut, and no edit is lost`()
+  func `replicas of a PostgreSQL database end equal with cut connections, and no edit is lost`()
     async throws
   {
     let server = PrivateServer(settings: ["autovacuum=off"])
