@@ -85,7 +85,9 @@ extension CloudField {
     case ("REFERENCE", .object):
       let object = try RequestObject(value, at: path, keys: ["recordName", "action", "zoneID"])
       let name = try object.required("recordName", try object.string("recordName"))
-      try CloudNames.checkRecordName(name, at: path)
+      // The records of users, whose names begin with an underscore, can be referred to.
+      try CloudNames.checkRecordName(
+        name.hasPrefix("_") ? String(name.dropFirst()) : name, at: path)
       let action = try object.string("action") ?? "NONE"
       guard ["NONE", "DELETE_SELF", "VALIDATE"].contains(action) else {
         throw CloudError.badRequest("\(path): unknown action '\(action)' of a reference")

@@ -24,10 +24,13 @@ enum Signature {
   /// public key in PEM format.
   static func isValid(_ signature: Data, of message: String, for pem: String) -> Bool {
     #if canImport(CCrypto)
-      let text = Array(pem.utf8)
-      guard let buffer = unsafe BIO_new_mem_buf(text, Int32(text.count)) else { return false }
-      defer { unsafe BIO_free(buffer) }
-      guard let key = unsafe PEM_read_bio_PUBKEY(buffer, nil, nil, nil) else { return false }
+      // The buffer refers to the text until the key is read.
+      let read = unsafe Array(pem.utf8).withUnsafeBytes { text in
+        let buffer = unsafe BIO_new_mem_buf(text.baseAddress, Int32(text.count))
+        defer { unsafe BIO_free(buffer) }
+        return unsafe PEM_read_bio_PUBKEY(buffer, nil, nil, nil)
+      }
+      guard let key = unsafe read else { return false }
       defer { unsafe EVP_PKEY_free(key) }
       guard let context = unsafe EVP_MD_CTX_new() else { return false }
       defer { unsafe EVP_MD_CTX_free(context) }
