@@ -12,7 +12,7 @@ import Testing
 /// state at the end is known.
 @Suite struct CloudKitMirrorTests {
   private static let seedCount: UInt64 =
-    ProcessInfo.processInfo.environment["COMPOSITE_TEST_DEPTH"] == "full" ? 60 : 6
+    ProcessInfo.processInfo.environment["COMPOSITE_TEST_DEPTH"] == "full" ? 24 : 6
 
   @Test(.timeLimit(.minutes(10)), arguments: CloudKitFixture.hasKeys ? [true, false] : [true])
   func `a mirror of CloudKit with faults ends equal, and loses no edit`(isPrivate: Bool)

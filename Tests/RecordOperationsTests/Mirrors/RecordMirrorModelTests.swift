@@ -18,7 +18,7 @@ import Testing
     let first = UInt64.random(in: 0..<UInt64.max / 2)
     let isFull = environment["COMPOSITE_TEST_DEPTH"] == "full"
     // A request to a server takes longer than one to memory.
-    let usual: UInt64 = kind == .postgres ? (isFull ? 100 : 10) : (isFull ? 1_000 : 100)
+    let usual: UInt64 = kind == .postgres ? (isFull ? 25 : 10) : (isFull ? 1_000 : 100)
     let count = environment["COMPOSITE_MIRROR_SEEDS"].flatMap(UInt64.init) ?? usual
     return first..<first + count
   }
