@@ -135,7 +135,7 @@ let package = Package(
     // A server as Apple's reference describes iCloud.
     .target(
       name: "FakeCloudKit",
-      dependencies: ["CompositeOperations", "LoopbackServer", "RecordOperations"],
+      dependencies: ["CompositeOperations", "LoopbackServer"],
       path: "Tests/FakeCloudKit", swiftSettings: strict),
     .testTarget(
       name: "SQLiteSupportTests",

@@ -14,7 +14,7 @@ public struct CloudKitOptions: Sendable {
   /// The name of the zone that CloudKit has in every database.
   public static let defaultZone = "_defaultZone"
 
-  /// The name of the zone that the zone ``RecordOperations/RecordZone/default`` stands for. Only in
+  /// The name in CloudKit of the zone ``RecordOperations/RecordZone/default``. Only in
   /// zones that were created does CloudKit report changes and save batches atomically.
   public var zone: String
   /// The types of the records. CloudKit reports only the name of a deleted record. A change is
@@ -32,7 +32,7 @@ public struct CloudKitOptions: Sendable {
   /// Creates options.
   ///
   /// - Parameters:
-  ///   - zone: The name of the zone that the default zone stands for.
+  ///   - zone: The name in CloudKit of the default zone.
   ///   - types: The types of the records.
   ///   - referenceTypes: The types of the records that references refer to.
   ///   - limits: The limits of a request.

@@ -255,11 +255,9 @@ extension [RecordReply] {
   /// The replies to an atomic batch, of which only the first failure has a cause.
   fileprivate var withOneCause: [RecordReply] {
     let cause = firstIndex { reply in
-      guard case .failed(let error) = reply, case .batchFailed = error.reason else {
-        if case .failed = reply { return true }
-        return false
-      }
-      return false
+      guard case .failed(let error) = reply else { return false }
+      if case .batchFailed = error.reason { return false }
+      return true
     }
     return enumerated().map { index, reply in
       guard case .failed(let error) = reply, index != cause else { return reply }

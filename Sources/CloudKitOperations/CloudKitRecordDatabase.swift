@@ -219,15 +219,7 @@ public final class CloudKitRecordDatabase: RecordDatabase {
       guard let failure = try await client.failure(of: operation) else { return .available }
       if failure.serverErrorCode == "AUTHENTICATION_REQUIRED" { return .noAccount }
       throw failure.error(isWrite: false)
-    } catch let error as RecordError {
-      switch error.reason {
-      case .unavailable: return .temporarilyUnavailable
-      case .notPermitted: return .restricted
-      case .conflict, .unknownRecord, .limitExceeded, .referenceViolated, .batchFailed, .invalid,
-        .unsupported, .replyLost, .tokenExpired, .storage, .other:
-        return .couldNotDetermine
-      }
-    }
+    } catch let error as RecordError { return error.accountStatus }
   }
 
   /// Returns an ID that consists of the container, the environment, the database and the zone, and

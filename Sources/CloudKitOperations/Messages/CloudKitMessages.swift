@@ -82,7 +82,7 @@ struct CloudKitRecordsResponse: Decodable {
 }
 
 /// A record in a response, or the error of it.
-struct CloudKitRecordResult: Decodable {
+struct CloudKitRecordResult: CloudKitResult {
   struct Moment: Decodable { var timestamp: Double? }
 
   var recordName: String?
@@ -94,8 +94,17 @@ struct CloudKitRecordResult: Decodable {
   var serverErrorCode: String?
   var reason: String?
   var retryAfter: Double?
+}
 
-  /// The error of the record; nil if there is none.
+/// An item of a response, or the error of the item.
+protocol CloudKitResult: Decodable {
+  var serverErrorCode: String? { get }
+  var reason: String? { get }
+  var retryAfter: Double? { get }
+}
+
+extension CloudKitResult {
+  /// The error of the item; nil if there is none.
   var failure: CloudKitFailure? {
     serverErrorCode.map {
       CloudKitFailure(serverErrorCode: $0, reason: reason, retryAfter: retryAfter)
@@ -123,19 +132,13 @@ struct CloudKitChangesRequest: Encodable {
 }
 
 struct CloudKitChangesResponse: Decodable {
-  struct Zone: Decodable {
+  struct Zone: CloudKitResult {
     var syncToken: String?
     var moreComing: Bool?
     var records: [CloudKitRecordResult]?
     var serverErrorCode: String?
     var reason: String?
     var retryAfter: Double?
-
-    var failure: CloudKitFailure? {
-      serverErrorCode.map {
-        CloudKitFailure(serverErrorCode: $0, reason: reason, retryAfter: retryAfter)
-      }
-    }
   }
 
   var zones: [Zone]
@@ -155,17 +158,11 @@ struct CloudKitZonesRequest: Encodable {
 }
 
 struct CloudKitZonesResponse: Decodable {
-  struct Zone: Decodable {
+  struct Zone: CloudKitResult {
     var zoneID: CloudKitZoneID?
     var serverErrorCode: String?
     var reason: String?
     var retryAfter: Double?
-
-    var failure: CloudKitFailure? {
-      serverErrorCode.map {
-        CloudKitFailure(serverErrorCode: $0, reason: reason, retryAfter: retryAfter)
-      }
-    }
   }
 
   var zones: [Zone]

@@ -9,15 +9,7 @@ extension PostgresRecordDatabase {
     do {
       _ = try await read { try $0.identity() }
       return .available
-    } catch let error as RecordError {
-      switch error.reason {
-      case .unavailable: return .temporarilyUnavailable
-      case .notPermitted: return .restricted
-      case .conflict, .unknownRecord, .limitExceeded, .referenceViolated, .batchFailed, .invalid,
-        .unsupported, .replyLost, .tokenExpired, .storage, .other:
-        return .couldNotDetermine
-      }
-    }
+    } catch let error as RecordError { return error.accountStatus }
   }
 
   /// Returns an ID that consists of the system identifier of the server, the database and the schema;

@@ -76,6 +76,19 @@ public struct RecordError: Error, Sendable {
   }
 }
 
+extension RecordError {
+  /// The account status of a database whose request failed with the error.
+  package var accountStatus: AccountStatus {
+    switch reason {
+    case .unavailable: .temporarilyUnavailable
+    case .notPermitted: .restricted
+    case .conflict, .unknownRecord, .limitExceeded, .referenceViolated, .batchFailed, .invalid,
+      .unsupported, .replyLost, .tokenExpired, .storage, .other:
+      .couldNotDetermine
+    }
+  }
+}
+
 extension RecordError: RetryAdvising {}
 
 extension RecordError: CustomStringConvertible {

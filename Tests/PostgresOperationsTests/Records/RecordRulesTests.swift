@@ -8,9 +8,7 @@ internal import Testing
   ]
 
   /// On a server of its own, because open transactions of other tests would delay the changes.
-  /// In a release build it runs 1,000 random programs, and takes 13 minutes on a machine that builds
-  /// meanwhile. The limit is that of the random programs.
-  @Test(.timeLimit(.minutes(20)))
+  @Test(.timeLimit(.minutes(10)))
   func `the tests of the rules D pass on PostgreSQL`() async throws {
     let server = PrivateServer(settings: ["autovacuum=off"])
     let address = try await server.freshDatabase(hasSchema: false)

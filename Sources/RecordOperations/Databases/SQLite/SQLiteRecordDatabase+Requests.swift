@@ -127,15 +127,7 @@ extension SQLiteRecordDatabase {
     do {
       _ = try await read { try $0.tables() }
       return .available
-    } catch let error as RecordError {
-      switch error.reason {
-      case .unavailable: return .temporarilyUnavailable
-      case .notPermitted: return .restricted
-      case .conflict, .unknownRecord, .limitExceeded, .referenceViolated, .batchFailed, .invalid,
-        .unsupported, .replyLost, .tokenExpired, .storage, .other:
-        return .couldNotDetermine
-      }
-    }
+    } catch let error as RecordError { return error.accountStatus }
   }
 
   /// Deletes the change entries of records that were deleted before a date, to free their space.
