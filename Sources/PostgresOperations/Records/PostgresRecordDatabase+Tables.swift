@@ -1,9 +1,10 @@
 internal import CompositeOperations
 package import RecordOperations
 
-/// Opens databases at addresses, for `DatabaseAddress`, which finds this type by its name.
-enum PostgresRecordOpener: RecordDatabaseOpener {
-  static func database(
+/// Opens databases at addresses, for `DatabaseAddress`, which finds this type by its name. The
+/// optimizer removes an internal type that its module does not use.
+package enum PostgresRecordOpener: RecordDatabaseOpener {
+  package static func database(
     at address: String, schema: String?, hinting: Bool
   ) -> any ServedRecordDatabase {
     var options = PostgresRecordOptions(hinting: hinting)

@@ -44,9 +44,10 @@ extension RunStore {
   }
 }
 
-/// Opens stores of addresses, for `RunStore(at:)`, which finds this type by its name.
-enum PostgresStoreOpener: RunStoreOpener {
-  static func store(
+/// Opens stores of addresses, for `RunStore(at:)`, which finds this type by its name. The optimizer
+/// removes an internal type that its module does not use.
+package enum PostgresStoreOpener: RunStoreOpener {
+  package static func store(
     at address: String, queue: String, lease: Duration?, _ options: RunStoreOptions?
   ) -> RunStore {
     let options = options ?? RunStoreOptions(valueLimit: 1 << 20)
