@@ -33,8 +33,10 @@ struct TestServer: Sendable {
     execute("select absurd.create_queue('\(queue)')")
   }
 
-  func store(_ options: RunStoreOptions) -> RunStore? {
-    try? RunStore(at: address, queue: queue, options: options)
+  func store(_ options: RunStoreOptions) -> RunStore {
+    do { return try RunStore(at: address, queue: queue, options: options) } catch {
+      fatalError("\(error)")
+    }
   }
 
   /// Lets a time pass for all rows of the queue.
