@@ -163,6 +163,20 @@ struct RecordsOnPostgresTests {
       lines(books) == [#"{"id":"a","author.name":"Jane"}"#, #"{"id":"b","author.name":"Sigrid"}"#])
   }
 
+  @Test func `a new table is mirrored into a schema of another program`() async throws {
+    let fixture = try await RecordsFixture(library)
+    try fixture.folder.write("id,title\na,Metropolis\n", to: "films.csv")
+    _ = try await fixture.records("import", "x.sqlite", "Film", "films.csv", "--create")
+    let printed = try await fixture.records("mirror", "x.sqlite", "PG", "Film", "--once")
+    #expect(printed.status == 0 && printed.error == "1 sent\n", "\(printed.error)")
+    #expect(try await fixture.run(#"select * from "Film""#) == ["a|Metropolis"])
+    // The tables of the other program are left as they are.
+    #expect(
+      try await fixture.run(
+        #"select tgname from pg_trigger where tgrelid in ('"Book"'::regclass) and not tgisinternal"#
+      ).isEmpty)
+  }
+
   @Test func `a mirror follows the commits of a PostgreSQL database until Ctrl-C`() async throws {
     let fixture = try await RecordsFixture(library)
     let output = fixture.folder.url.appendingPathComponent("output").path
@@ -204,6 +218,10 @@ struct RecordsOnPostgresTests {
       "the changes of odd cannot be tracked: its column price has the type numeric"
     ),
     (["mirror", "x.sqlite", "PG", "keyless", "--once"], "keyless can only be queried"),
+    (
+      ["mirror", "x.sqlite", "PG", "Film", "--once"],
+      "neither x.sqlite nor the remote database has a table Film"
+    ),
   ])
   func `an error of a PostgreSQL database states the reason`(
     arguments: [String], text: String

@@ -226,6 +226,23 @@ import Testing
     #expect(names == ["authors.csv", "books.jsonl", "x.sqlite"])
   }
 
+  @Test func `a type that neither database has is no type to mirror once`() async throws {
+    let folder = try TemporaryFolder()
+    try await library(in: folder)
+    try folder.write("id\na\n", to: "films.csv")
+    _ = try await records("import", "y.sqlite", "Film", "films.csv", "--create", in: folder)
+    let refused = try await records("mirror", "x.sqlite", "y.sqlite", "Flim", "--once", in: folder)
+    #expect(refused.status == 1)
+    #expect(
+      refused.error == "DevApp records: neither x.sqlite nor y.sqlite has a table Flim\n",
+      "\(refused.error)")
+    for type in ["Film", "Book"] {
+      let printed = try await records("mirror", "x.sqlite", "y.sqlite", type, "--once", in: folder)
+      #expect(printed.status == 0, "\(printed.error)")
+    }
+    #expect(lines(try await records("query", "y.sqlite", "Book", "--json", in: folder)).count == 2)
+  }
+
   @Test(arguments: [
     ([], "no action; expected import, query, export, tables or mirror"),
     (["drop"], "unknown action drop; expected"), (["query", "f"], "no TABLE; expected FILE TABLE"),

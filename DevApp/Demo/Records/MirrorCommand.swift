@@ -49,8 +49,14 @@ struct MirrorCommand {
     // Otherwise the remote database reports no changes.
     var tracked = types.filter(Set(there).contains)
     for type in arguments.types where !there.contains(type) {
-      // The reason why it cannot be mirrored is the error of tracking it.
-      if try await remote.hasTable(type) { tracked.append(type) }
+      if try await remote.hasTable(type) {
+        // The reason why it cannot be mirrored is the error of tracking it.
+        tracked.append(type)
+      } else if arguments.runsOnce, try await !local.hasTable(type) {
+        // A mirror that follows may wait for the first record.
+        throw RecordError(
+          .invalid("neither \(arguments.local) nor \(remoteName) has a table \(type)"))
+      }
     }
     try await remote.keepChanges(of: tracked)
     return RecordMirror(
@@ -172,6 +178,8 @@ private actor MirrorDisplay {
   private var counts = MirrorCounts()
   private var state = MirrorState.idle(after: nil)
   private var hasEnded = false
+  /// The last problem that was written as a line.
+  private var shownProblem: String?
 
   var summary: String { counts.description }
 
@@ -183,11 +191,15 @@ private actor MirrorDisplay {
 
   func show(_ state: MirrorState) {
     // A problem is a line once, and not for each attempt.
-    if !standardError.isTerminal, let problem = state.problem, problem != self.state.problem {
+    if !standardError.isTerminal, let problem = state.problem, problem != shownProblem {
       standardError.writeLine(problem)
+      shownProblem = problem
     }
     self.state = state
-    if case .idle(let report?) = state { counts.add(report) }
+    if case .idle(let report?) = state {
+      counts.add(report)
+      shownProblem = nil
+    }
     showState()
   }
 
@@ -228,7 +240,11 @@ private struct MirrorCounts: CustomStringConvertible {
 }
 
 extension MirrorState {
-  fileprivate var line: String { problem ?? (isSyncing ? "syncing" : "in step") }
+  fileprivate var line: String {
+    guard let problem else { return isSyncing ? "syncing" : "in step" }
+    if case .waiting(let delay, _) = self { return "\(problem); next round in \(delay)" }
+    return problem
+  }
 
   private var isSyncing: Bool { if case .syncing = self { true } else { false } }
 
@@ -237,7 +253,7 @@ extension MirrorState {
     switch self {
     case .idle, .syncing: nil
     case .noAccount: "the remote database does not exist or cannot be used"
-    case .waiting(let delay, let error): "\(error); next round in \(delay)"
+    case .waiting(_, let error): "\(error)"
     case .failing(let error, _): "failing: \(error)"
     }
   }

@@ -22,16 +22,18 @@ enum RecordsPlace: Sendable {
     }
   }
 
-  /// Whether a database at an address has a table, perhaps one that cannot be mirrored. A mirror
-  /// reports such a table of a file by itself.
+  /// Whether the database has a table, perhaps one that cannot be mirrored.
   func hasTable(_ name: String) async throws -> Bool {
-    guard case .server(let server) = self else { return false }
-    do {
-      _ = try await server.columns(of: name)
-      return true
-    } catch let error as RecordError {
-      guard case .invalid = error.reason else { throw error }
-      return false
+    switch self {
+    case .file(let file): return try await file.hasTable(name)
+    case .server(let server):
+      do {
+        _ = try await server.columns(of: name)
+        return true
+      } catch let error as RecordError {
+        guard case .invalid = error.reason else { throw error }
+        return false
+      }
     }
   }
 

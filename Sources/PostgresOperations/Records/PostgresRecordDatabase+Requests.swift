@@ -81,7 +81,9 @@ extension PostgresRecordDatabase {
 
   /// Tracks the changes of tables from now on.
   ///
-  /// Gives their records tags, as the first save or deletion made here would.
+  /// Gives their records tags, as the first save or deletion made here would. Without types, it
+  /// tracks only the tables that are created here later: a schema of which no table is tracked
+  /// reports no changes.
   ///
   /// - Throws: A `RecordError` if a table does not exist or cannot be tracked, or if the request
   ///   fails; `CancellationError` if the task was cancelled before.

@@ -38,9 +38,11 @@ private struct PostgresPosition {
 
 extension PostgresRecordSession {
   /// The database as far as changes are concerned.
-  private struct Database {
+  struct Database {
     let identity: String?
+    /// Whether tables are tracked, or will be from their creation on.
     let isTracked: Bool
+    /// The names of the tables; nil if there are none.
     let tables: String?
     /// The first transaction that has not begun.
     let next: UInt64
@@ -51,7 +53,8 @@ extension PostgresRecordSession {
   /// - Throws: A ``PostgresError``.
   func identity() throws -> String? { try database().identity }
 
-  private func database() throws -> Database {
+  /// - Throws: A ``PostgresError``.
+  func database() throws -> Database {
     let rows = try connection.rows(
       PostgresStatement(
         "read the identity",
@@ -166,7 +169,8 @@ extension PostgresRecordSession {
         sequence: states.integer(row, 4) ?? 0, beginning: start.beginning)
     }
     // A record may have changed again since its state was read. Its new state is reported later, too.
-    let found = try lookup(reported.filter { !$0.isDeleted }.map(\.id), keys: nil)
+    // A column that no field can hold must not hide the changes of the other tables.
+    let found = try lookup(reported.filter { !$0.isDeleted }.map(\.id)) { $0.readableFields }
     var page = ChangePage(
       changed: [], deleted: [], token: last.token, hasMore: states.count > count)
     for (id, isDeleted, transaction) in reported {

@@ -41,6 +41,9 @@ public struct MirrorReport: Hashable, Sendable {
   public internal(set) var startedOver = false
   /// Whether the remote database reports changes. If not, each round fetches all of its records.
   public internal(set) var usesChanges = true
+  /// The time of the first remote change that an open transaction delays, so that the round did not
+  /// fetch it; `nil` if there is none.
+  public internal(set) var delayedSince: Date?
 
   /// Whether the round changed neither database.
   public var isEmpty: Bool { saved + deleted + sent + sentDeletions == 0 }

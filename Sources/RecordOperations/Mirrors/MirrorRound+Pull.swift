@@ -49,6 +49,8 @@ extension MirrorRound {
       var collector = FetchedChangeCollector(for: mirror, since: fetch.token)
       do {
         _ = try await fetch.eachPage(in: context) { page in
+          let delayedSince = page.delayedSince
+          count { $0.delayedSince = delayedSince }
           // The error of a transaction ends the round at once.
           if transactions.haveFailed { try await group.next() }
           guard let changes = collector.add(page) else { return }

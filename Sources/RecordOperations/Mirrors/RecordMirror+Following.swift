@@ -20,7 +20,9 @@ extension RecordMirror {
   /// ```
   ///
   /// The local file gives hints, and so does a remote database that conforms to ``ChangeHinting``.
-  /// Several hints during a round cause one more round.
+  /// Several hints during a round cause one more round. While an open transaction delays remote
+  /// changes (``MirrorReport/delayedSince``), further rounds follow without hints, at increasing
+  /// intervals from 50 ms on.
   ///
   /// While the remote database has no account or fails, ``state`` shows this, and the local file
   /// can still be edited. After a failure, the next round begins after an increasing delay of at
@@ -45,20 +47,28 @@ extension RecordMirror {
         if let remote = self.remote as? any ChangeHinting {
           group.addTask { for await _ in remote.hints(in: .default) { hint.give() } }
         }
-        let backoff = Backoff.exponential(from: .seconds(1)).capped(at: interval).jittered()
+        func delays(from first: Duration) -> Backoff.Delays {
+          Backoff.Delays(.exponential(from: first).capped(at: interval).jittered())
+        }
         var randomness = context.randomness
-        var delays = Backoff.Delays(backoff)
+        var afterFailures = delays(from: .seconds(1))
+        // The end of the transaction that delays a change gives no hint.
+        var afterDelays = delays(from: .milliseconds(50))
         while true {
           do {
-            if try await self.attempt(in: context) { delays = Backoff.Delays(backoff) }
-            try await context.wait(for: hint, atMost: interval)
+            let report = try await self.attempt(in: context)
+            if report != nil { afterFailures = delays(from: .seconds(1)) }
+            let isDelayed = report?.delayedSince != nil
+            if !isDelayed { afterDelays = delays(from: .milliseconds(50)) }
+            let limit = isDelayed ? afterDelays.delay(using: &randomness) : interval
+            try await context.wait(for: hint, atMost: limit)
           } catch let decision as DecisionError {
             self.fail(decision.error)
             throw decision.error
           } catch {
             try Task.checkCancellation()
             let failure = error as? RecordError
-            let delay = max(failure?.retryDelay ?? .zero, delays.delay(using: &randomness))
+            let delay = max(failure?.retryDelay ?? .zero, afterFailures.delay(using: &randomness))
             self.fail(error, waitingFor: failure?.isRetriable == true ? delay : nil)
             // A database that asks for a delay gets it, whatever is edited meanwhile.
             try await context.wait(for: Hint(), atMost: delay)
@@ -70,19 +80,20 @@ extension RecordMirror {
 
   /// Runs a round if there is an account.
   ///
-  /// - Returns: Whether there is one.
-  private nonisolated(nonsending) func attempt(in context: OperationContext) async throws -> Bool {
+  /// - Returns: The report of the round; nil if there is no account.
+  private nonisolated(nonsending) func attempt(
+    in context: OperationContext
+  ) async throws -> MirrorReport? {
     switch try await context.run(CheckAccount(remote, retries: retries)) {
     case .available, .couldNotDetermine: break
     case .noAccount, .restricted:
       enter(.noAccount)
-      return false
+      return nil
     case .temporarilyUnavailable:
       throw RecordError(.unavailable("the account is temporarily unavailable"))
     }
     let round = SimpleOperation.withContext { context in try await self.round(in: context) }
-    _ = try await context.run(round.named("sync"))
-    return true
+    return try await context.run(round.named("sync"))
   }
 
   /// Whether the local file has an unsent edit, or a table that is not prepared for a round.

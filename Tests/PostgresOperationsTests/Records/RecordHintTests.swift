@@ -74,4 +74,35 @@ struct RecordHintTests {
     run.cancel()
     _ = await run.lateOutcome
   }
+  @Test func `a mirror fetches a delayed change without a further hint`() async throws {
+    let schema = try await RecordSchema(on: Self.server)
+    let remote = database(schema)
+    let folder = try TemporaryFolder()
+    let local = SQLiteRecordDatabase(folder.url.appendingPathComponent("local.sqlite").path)
+    let mirror = RecordMirror(of: ["Book"], in: local, with: remote)
+    try await remote.save(record("Book", "1", ["title": "Emma"]))
+    var changes = mirror.changes.makeAsyncIterator()
+    var states = mirror.states.makeAsyncIterator()
+    let run = mirror.following(atLeastEvery: .seconds(3_600)).start()
+    _ = await changes.next()
+    let slow = try schema.connection()
+    try slow.execute("BEGIN")
+    try slow.execute("SELECT pg_current_xact_id()")
+    try await schema.query("update \"Book\" set title = 'Sanditon'")
+    while let state = await states.next() {
+      if case .idle(let report?) = state, report.delayedSince != nil { break }
+    }
+    // It changes no record, so its end is no hint.
+    try slow.execute("COMMIT")
+    guard case .saved(let fetched)? = await changes.next() else {
+      Issue.record("the change must be fetched")
+      return run.cancel()
+    }
+    #expect(fetched["title"] == "Sanditon")
+    while let state = await states.next() {
+      if case .idle(let report?) = state, report.delayedSince == nil { break }
+    }
+    run.cancel()
+    _ = await run.lateOutcome
+  }
 }

@@ -7,8 +7,8 @@ import Testing
 /// Runs random edits and rounds of three replicas.
 ///
 /// `COMPOSITE_MIRROR_SEEDS=100000` runs as many programs, and `COMPOSITE_MIRROR_SEED=7` the one with
-/// that seed. On PostgreSQL, connections are cut, too. Whether a transaction is committed that is running when a round is killed depends on the
-/// time, so a seed may have to be run several times.
+/// that seed. On PostgreSQL, connections are cut, too. Whether a transaction is committed that is
+/// running when a round is killed depends on the time, so a seed may have to be run several times.
 @Suite struct RecordMirrorModelTests {
   private static func seeds(of kind: DatabaseKind) -> Range<UInt64> {
     let environment = ProcessInfo.processInfo.environment

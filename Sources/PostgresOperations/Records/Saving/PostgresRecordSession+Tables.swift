@@ -68,7 +68,10 @@ extension PostgresRecordSession {
       }
       if !table.isTracked { parts.track(type) }
     }
-    if parts.isEmpty { return }
+    if parts.isEmpty {
+      let database = try database()
+      if !types.isEmpty || database.isTracked || database.tables == nil { return }
+    }
     try beginCreation(of: parts)
     try create(parts)
   }

@@ -75,7 +75,9 @@ extension SQLiteRecordDatabase {
 
   /// Tracks the changes of tables from now on.
   ///
-  /// Gives their records tags, as the first save or deletion made here would.
+  /// Gives their records tags, as the first save or deletion made here would. Without types, it
+  /// tracks only the tables that are created here later: a file of which no table is tracked
+  /// reports no changes.
   ///
   /// - Throws: A ``RecordError`` if a table does not exist or cannot be written, or if this task is
   ///   in a transaction of the file; `CancellationError`.
@@ -89,7 +91,15 @@ extension SQLiteRecordDatabase {
         }
         _ = try connection.trackedTable(type, creating: nil)
       }
+      if types.isEmpty, try !connection.tables().isEmpty { try connection.createTrackingTables() }
     }
+  }
+
+  /// Returns whether there is a table or a view, perhaps one that cannot be mirrored.
+  ///
+  /// - Throws: A ``RecordError`` if the file cannot be read; `CancellationError`.
+  package func hasTable(_ name: String) async throws -> Bool {
+    try await read { try $0.table(name) != nil }
   }
 
   /// Returns the sorted names of the tables that can be mirrored: those with a primary key.

@@ -243,6 +243,21 @@ import Testing
     #expect(await failure { try await database.keepChanges(of: ["None"]) }.code == "invalid")
   }
 
+  @Test func `another program's file reports changes once future tables are tracked`()
+    async throws
+  {
+    let folder = try TemporaryFolder()
+    try execute(["CREATE TABLE Shelf (id TEXT PRIMARY KEY)"], in: folder.file())
+    let database = make(folder)
+    try await database.keepChanges(of: [])
+    let start = try await database.allChanges(since: nil)
+    #expect(start.changed.isEmpty)
+    try execute(["INSERT INTO Shelf VALUES ('s')"], in: folder.file())
+    _ = try await database.save(DatabaseRecord("Book", "1"))
+    let changes = try await database.allChanges(since: start.token)
+    #expect(changes.changed.map(\.id) == [RecordID("Book", "1")])
+  }
+
   @Test func `a token is expired in another database, and in an older copy of its own`()
     async throws
   {
