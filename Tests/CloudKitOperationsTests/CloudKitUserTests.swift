@@ -37,12 +37,38 @@ import Testing
 
   @Test func `errors have the token of the next request, too`() async throws {
     let fixture = try await CloudKitFixture.private()
-    for fault in [FakeCloudKit.Fault.throttled(retryAfter: nil), .losingReply] {
+    for fault in [FakeCloudKit.Fault.throttled(retryAfter: nil), .losingReply, .cuttingReply] {
       fixture.server.inject { _ in fault }
       await #expect(throws: RecordError.self) { try await fixture.database.save(book("1")) }
       fixture.server.inject { _ in nil }
       #expect(try await fixture.database.accountStatus() == .available)
     }
+  }
+
+  @Test func `a response that is cut off has the token of the next request in its head`()
+    async throws
+  {
+    let tokens = Lock<[String]>([])
+    let fixture = try await CloudKitFixture.private(renewed: { token in
+      tokens.withLock { $0.append(token) }
+    })
+    fixture.server.inject { request in
+      request.path != "records/lookup" && request.number < 5 ? .cuttingReply : nil
+    }
+    // The save is found by a lookup, with the token of the response to the save.
+    let saved = try await SaveRecords(
+      [book("1", ["a": 1])], in: fixture.database, retries: RetryPolicy(attempts: 2, backoff: .none)
+    ).run().get()
+    #expect(saved[0]["a"] == 1)
+    let query = await QueryRecords(
+      "Book", in: fixture.database, retries: RetryPolicy(attempts: 2, backoff: .none)
+    ).run()
+    #expect(try query.get().count == 1)
+    let paths = ["zones/modify", "records/modify", "records/lookup"]
+    #expect(fixture.server.requests.map(\.path) == paths + ["records/query", "records/query"])
+    // The last token is for the next request.
+    let used = fixture.server.requests.compactMap { $0.query["ckWebAuthToken"] }
+    #expect(tokens.withLock(\.self).dropLast() == used.dropFirst()[...])
   }
 
   /// Otherwise the next token would be lost with the response.

@@ -65,6 +65,7 @@ final class CloudService: Sendable {
     var rejection: CloudError?
     var failures: [String: String] = [:]
     var isReplyLost = false
+    var isReplyCut = false
     switch injected {
     case nil: break
     case .throttled(let retryAfter)?:
@@ -75,6 +76,7 @@ final class CloudService: Sendable {
       rejection = CloudError(code, "injected error", status: status)
     case .failing(let record, let code)?: failures[record] = code
     case .losingReply?: isReplyLost = true
+    case .cuttingReply?: isReplyCut = true
     case .losingRequest?: return
     case .status(let status, let body)?:
       return send(status, type: "text/html", Data(body.utf8), now: now(), on: connection)
@@ -108,7 +110,9 @@ final class CloudService: Sendable {
       }
     }
     if isReplyLost { return }
-    send(response, number: request.number, host: received["Host"], now: context.now, connection)
+    send(
+      response, number: request.number, host: received["Host"], now: context.now, cut: isReplyCut,
+      connection)
   }
 
   private static func perform(
@@ -164,7 +168,8 @@ final class CloudService: Sendable {
   }
 
   private func send(
-    _ response: Response, number: Int, host: String?, now: Date, _ connection: LoopbackConnection
+    _ response: Response, number: Int, host: String?, now: Date, cut isCut: Bool,
+    _ connection: LoopbackConnection
   ) {
     var body = response.body
     if response.status != 200, case .object(var members) = body {
@@ -178,17 +183,18 @@ final class CloudService: Sendable {
     let headers = response.nextToken.map { ["X-Apple-CloudKit-Web-Auth-Token: \($0)"] } ?? []
     send(
       response.status, type: "application/json; charset=UTF-8", body.data, headers: headers,
-      now: now, on: connection)
+      now: now, cut: isCut, on: connection)
   }
 
   private func send(
     _ status: Int, type: String, _ body: Data, headers: [String] = [], now: Date,
-    on connection: LoopbackConnection
+    cut isCut: Bool = false, on connection: LoopbackConnection
   ) {
     var lines = ["HTTP/1.1 \(status) Status", "Date: \(now.formatted(Self.dateFormat))"]
     lines += ["Content-Type: \(type)", "Content-Length: \(body.count)"] + headers
     if !keepsConnectionsOpen { lines.append("Connection: close") }
-    connection.send(Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8) + Array(body))
-    if keepsConnectionsOpen { connection.keepOpen() }
+    let sent = isCut ? body.prefix(body.count / 2) : body
+    connection.send(Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8) + Array(sent))
+    if keepsConnectionsOpen, !isCut { connection.keepOpen() }
   }
 }

@@ -79,6 +79,9 @@ package final class FakeCloudKit: Sendable {
     case losingRequest
     /// Performs the request, then closes the connection without a response.
     case losingReply
+    /// Performs the request, then closes the connection after the head of the response and half of
+    /// its body.
+    case cuttingReply
     /// Responds with an error code and a status, without performing the request.
     case code(String, status: Int)
     /// Responds with a body of type `text/html`, as a proxy does. Nothing is checked or performed.

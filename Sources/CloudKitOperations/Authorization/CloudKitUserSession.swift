@@ -42,21 +42,27 @@ public final class CloudKitUserSession: Sendable {
   /// The web token of the next request.
   public var webToken: String { token.withLock(\.self) }
 
-  /// Sends a request when all earlier ones have their responses.
+  /// The end of a request.
+  struct Completion<Response: Sendable>: Sendable {
+    var response: Result<Response, any Error>
+    /// The token of the next request; nil if no head of a response with a token was received.
+    var nextToken: String?
+  }
+
+  /// Sends a request when all earlier ones have ended.
   ///
-  /// - Parameter send: Sends a request with the token, and returns the next token; nil if the
-  ///   response had none.
+  /// - Parameter send: Sends a request with the token.
   nonisolated(nonsending) func exchange<Response>(
-    _ send: nonisolated(nonsending) (String) async throws -> (Response, nextToken: String?)
+    _ send: nonisolated(nonsending) (String) async -> Completion<Response>
   ) async throws -> Response {
     try await mutex.acquire()
     defer { mutex.release() }
-    let (response, next) = try await send(webToken)
-    if let next, next != webToken {
+    let completion = await send(webToken)
+    if let next = completion.nextToken, next != webToken {
       token.withLock { $0 = next }
       renewed(next)
     }
-    return response
+    return try completion.response.get()
   }
 }
 

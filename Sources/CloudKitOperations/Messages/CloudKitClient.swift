@@ -87,32 +87,57 @@ struct CloudKitClient: Sendable {
     switch credentials {
     case .serverKey(let key):
       let headers = try key.headers(for: body, to: path(of: operation), at: now())
-      return try await exchange(body, operation, headers: headers, isWrite: isWrite)
+      return try await exchange(body, operation, headers: headers, isWrite: isWrite).response.get()
     case .apiToken(let token):
       return try await exchange(body, operation, query: ["ckAPIToken": token], isWrite: isWrite)
+        .response.get()
     case .user(let user):
       // A request that was sent runs to its end, because its response has the next token.
       return try await user.exchange { token in
-        let result = Lock<Result<Reply, any Error>>(.failure(CancellationError()))
+        let completion = Lock(Completion(response: .failure(CancellationError())))
         await UnstructuredTasks.runShielded {
-          let end: Result<Reply, any Error>
-          do {
-            end = .success(
-              try await exchange(
-                body, operation, query: ["ckAPIToken": user.apiToken, "ckWebAuthToken": token],
-                isWrite: isWrite))
-          } catch { end = .failure(error) }
-          result.withLock { $0 = end }
+          let end = await exchange(
+            body, operation, query: ["ckAPIToken": user.apiToken, "ckWebAuthToken": token],
+            isWrite: isWrite)
+          completion.withLock { $0 = end }
         }
-        let reply = try result.withLock(\.self).get()
-        return (reply, reply.headers["X-Apple-CloudKit-Web-Auth-Token"])
+        return completion.withLock(\.self)
       }
     }
   }
 
+  private typealias Completion = CloudKitUserSession.Completion<Reply>
+
   private func exchange(
     _ body: Data, _ operation: String, headers: [String: String] = [:],
     query: KeyValuePairs<String, String> = [:], isWrite: Bool
+  ) async -> Completion {
+    var received: HTTPHeaders?
+    let response: Result<Reply, any Error>
+    do {
+      let reply = try await transfer(
+        body, operation, headers: headers, query: query, isWrite: isWrite)
+      received = reply.headers
+      response = .success(reply)
+    } catch let error as HTTPTransferError {
+      // A response that was cut off has the token in its head.
+      received = error.head?.headers
+      if isWrite, error.wasSent {
+        response = .failure(RecordError(.replyLost))
+      } else {
+        response = .failure(
+          RecordError(error.isTransient ? .unavailable("\(error)") : .other(error)))
+      }
+    } catch let error as any HTTPRequestError {
+      // The response was too large, so the request was carried out.
+      response = .failure(RecordError(isWrite ? .replyLost : .other(error)))
+    } catch { response = .failure(error) }
+    return Completion(response: response, nextToken: received?["X-Apple-CloudKit-Web-Auth-Token"])
+  }
+
+  private func transfer(
+    _ body: Data, _ operation: String, headers: [String: String],
+    query: KeyValuePairs<String, String>, isWrite: Bool
   ) async throws -> Reply {
     let parameters = query.map { "\($0)=\(Self.encoded($1))" }.joined(separator: "&")
     let address =
@@ -138,12 +163,6 @@ struct CloudKitClient: Sendable {
         status: response.status, headers: response.headers, body: response.body, sent: sent)
     } catch let error as HTTPStatusError {
       return Reply(status: error.status, headers: error.headers, body: error.body, sent: sent)
-    } catch let error as HTTPTransferError {
-      if isWrite, error.wasSent { throw RecordError(.replyLost) }
-      throw RecordError(error.isTransient ? .unavailable("\(error)") : .other(error))
-    } catch let error as any HTTPRequestError {
-      // The response was too large, so the request was carried out.
-      throw RecordError(isWrite ? .replyLost : .other(error))
     }
   }
 

@@ -193,12 +193,14 @@ public struct HTTPDownloadOperation: ComposableOperation {
       }
       if let total, count != total, summary.method != "HEAD" {
         throw HTTPTransferError(
-          HTTPTransportError(.incompleteBody(received: count, expected: total)), of: summary)
+          HTTPTransportError(.incompleteBody(received: count, expected: total)), of: summary,
+          after: reader.head)
       }
     } catch let error as HTTPTransferError where file.isDirect && count > 0 {
       // Bytes that were written to a device or a pipe would be written again.
       throw HTTPTransferError(
-        HTTPTransportError(error.reason, error.message), of: error.request.unrepeatable)
+        HTTPTransportError(error.reason, error.message), of: error.request.unrepeatable,
+        after: error.head)
     }
     return count
   }

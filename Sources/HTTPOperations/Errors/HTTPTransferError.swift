@@ -39,6 +39,8 @@ public struct HTTPTransferError: HTTPRequestError {
   public let message: String
   /// Whether a server may have received the request.
   public let wasSent: Bool
+  /// The head of a response whose body was not received completely; nil if no head was received.
+  public let head: HTTPResponseHead?
 
   /// Whether another attempt may succeed.
   public var isTransient: Bool {
@@ -53,8 +55,12 @@ public struct HTTPTransferError: HTTPRequestError {
 }
 
 extension HTTPTransferError {
-  init(_ error: HTTPTransportError, of request: HTTPRequestSummary) {
+  /// - Parameter head: The head of the response; nil if none was received.
+  init(
+    _ error: HTTPTransportError, of request: HTTPRequestSummary, after head: HTTPResponseHead? = nil
+  ) {
     self.request = request
+    self.head = head
     reason = error.reason
     message = error.message
     // A server that redirected it has received it.
@@ -104,6 +110,17 @@ extension HTTPTransferError: CustomStringConvertible {
         + "Accept-Encoding to identity."
     case .badRequest: "Change the request."
     }
+  }
+}
+
+extension HTTPTransferError: CustomReflectable {
+  /// Without the head, whose URL and headers may have secrets.
+  public var customMirror: Mirror {
+    Mirror(
+      self,
+      children: [
+        "request": request, "reason": reason, "message": message, "wasSent": wasSent,
+      ])
   }
 }
 

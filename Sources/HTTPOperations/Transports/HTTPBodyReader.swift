@@ -2,6 +2,7 @@
 struct HTTPBodyReader {
   let exchange: HTTPExchange
   private let request: HTTPRequestSummary
+  let head: HTTPResponseHead
   private let inflater: Inflater?
   /// The error of a body in a coding that cannot be decompressed. A response may name a coding and
   /// have no body.
@@ -10,6 +11,7 @@ struct HTTPBodyReader {
   init(_ exchange: HTTPExchange, _ head: HTTPResponseHead, of request: HTTPRequestSummary) {
     self.exchange = exchange
     self.request = request
+    self.head = head
     let coding = exchange.isEncoded ? head.headers.contentCoding : nil
     inflater = coding.flatMap { Inflater(coding: $0) }
     let isUsable =
@@ -38,7 +40,7 @@ struct HTTPBodyReader {
       if inflater.isComplete { return nil }
       throw HTTPTransportError(.connectionLost, "the compressed body is not complete")
     } catch let error as HTTPTransportError {
-      throw HTTPTransferError(error, of: request)
+      throw HTTPTransferError(error, of: request, after: head)
     }
   }
 }

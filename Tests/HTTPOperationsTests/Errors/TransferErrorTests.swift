@@ -50,6 +50,24 @@ import Testing
     let error = try await failure(of: server.url())
     #expect(error.reason == .connectionLost, "\(error)")
     #expect(error.isRetryable)
+    #expect(error.head?.status == (response.contains("\r\n\r\n") ? 200 : nil))
+  }
+
+  @Test func `the head of a response that is cut off is in the error, but not in its texts`()
+    async throws
+  {
+    let server = try LoopbackServer { _, connection in
+      connection.send("HTTP/1.1 200 OK\r\nNext-Token: secret\r\nContent-Length: 9\r\n\r\nabc")
+    }
+    let error = try await failure(of: server.url("/a?token=secret"))
+    #expect(error.head?.headers["Next-Token"] == "secret")
+    #expect(error.head?.url == server.url("/a?token=secret"))
+    var dumped = ""
+    dump(error, to: &dumped)
+    #expect(!dumped.contains("secret") && !"\(error)".contains("secret"))
+    let port = try LoopbackServer.unusedPort()
+    let unsent = try await failure(of: #require(URL(string: "http://127.0.0.1:\(port)/a")))
+    #expect(unsent.head == nil)
   }
 
   @Test func `a connection that is reset is a lost connection`() async throws {
