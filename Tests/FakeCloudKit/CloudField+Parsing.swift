@@ -13,9 +13,10 @@ extension CloudField {
   /// - Parameters:
   ///   - path: The place of the field, for error messages.
   ///   - known: The type of the field in the schema; nil if it has none yet.
-  ///   - zone: The zone of the record, for references.
+  ///   - zone: The zone of the record, in which the targets of its references must be; nil for a
+  ///     filter.
   /// - Returns: Nil for the value `null`.
-  init?(_ json: CloudValue, at path: String, known: String?, zone: String) throws {
+  init?(_ json: CloudValue, at path: String, known: String?, zone: String?) throws {
     let object = try RequestObject(json, at: path, keys: ["value", "type"])
     guard json["value"] != nil else {
       throw CloudError.badRequest("\(path): missing key 'value'")
@@ -73,7 +74,7 @@ extension CloudField {
   }
 
   private static func checked(
-    _ value: CloudValue, as type: String, at path: String, zone: String
+    _ value: CloudValue, as type: String, at path: String, zone: String?
   ) throws -> CloudValue {
     switch (type, value) {
     case ("STRING", .string), ("INT64", .integer), ("TIMESTAMP", .integer), ("DOUBLE", .double):
@@ -93,7 +94,7 @@ extension CloudField {
         throw CloudError.badRequest("\(path): unknown action '\(action)' of a reference")
       }
       let target = try object.object("zoneID", keys: ["zoneName", "ownerRecordName"])
-      if let target = try target?.string("zoneName"), target != zone {
+      if let zone, let target = try target?.string("zoneName"), target != zone {
         throw CloudError.badRequest("\(path): a reference to the other zone '\(target)'")
       }
       var members: [String: CloudValue] = [

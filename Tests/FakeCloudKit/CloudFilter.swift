@@ -85,7 +85,7 @@ struct CloudFilter: Sendable {
         "\(path): '\(comparator)' is not possible for the type \(field.type)")
     }
     // The zone of a reference in a filter has no effect.
-    let parsed = try CloudField(json, at: path, known: expected, zone: CloudZone.defaultName)
+    let parsed = try CloudField(json, at: path, known: expected, zone: nil)
     guard let parsed, CloudField.matches(parsed.type, expected) else {
       throw CloudError.badRequest(
         "\(path): the value must have the type \(expected), not \(parsed?.type ?? "null")")
