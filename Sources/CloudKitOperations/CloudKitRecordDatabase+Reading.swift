@@ -13,16 +13,25 @@ extension CloudKitRecordDatabase {
   public func lookup(_ ids: [RecordID], keys: [String]?) async throws -> [RecordID: DatabaseRecord]
   {
     guard ids.count <= limits.items else { throw RecordError(.limitExceeded) }
+    let named = try await records(named: ids, keys: keys)
     var found: [RecordID: DatabaseRecord] = [:]
-    for record in try await records(named: ids, keys: keys) where ids.contains(record.id) {
-      found[record.id] = record
+    for id in ids {
+      if let error = named.failures[id.withoutType] { throw error }
+      if let record = named.records[id.withoutType], record.id == id { found[id] = record }
     }
     return found
   }
 
+  /// Records by their names, as IDs without a type. A name that no record has is in no dictionary.
+  struct NamedRecords {
+    var records: [RecordID: DatabaseRecord] = [:]
+    /// The errors of records that cannot be read.
+    var failures: [RecordID: RecordError] = [:]
+  }
+
   /// Reads the records with the names of IDs, whatever their types.
-  func records(named ids: [RecordID], keys: [String]?) async throws -> [DatabaseRecord] {
-    var records: [DatabaseRecord] = []
+  func records(named ids: [RecordID], keys: [String]?) async throws -> NamedRecords {
+    var named = NamedRecords()
     for (zone, ids) in Dictionary(grouping: ids, by: \.zone) {
       // A name that CloudKit does not accept belongs to no record.
       let names = Set(ids.map(\.name).filter { CloudKitNames.problem(ofName: $0) == nil }).sorted()
@@ -32,14 +41,21 @@ extension CloudKitRecordDatabase {
           records: names.map { .init(recordName: $0) }, zoneID: zoneID(of: zone),
           desiredKeys: keys),
         to: "records/lookup")
-      let existing = try response.records.filter { result in
-        guard let failure = result.failure else { return result.deleted != true }
-        if failure.serverErrorCode == "NOT_FOUND" { return false }
-        throw failure.error(isWrite: false)
+      var existing: [CloudKitRecordResult] = []
+      for result in response.records {
+        guard let failure = result.failure else {
+          if result.deleted != true { existing.append(result) }
+          continue
+        }
+        if failure.serverErrorCode == "NOT_FOUND" { continue }
+        guard let name = result.recordName else { throw failure.error(isWrite: false) }
+        named.failures[RecordID("", name, in: zone)] = failure.error(isWrite: false)
       }
-      records += try await self.records(of: existing, in: zone)
+      for record in try await records(of: existing, in: zone) {
+        named.records[record.id.withoutType] = record
+      }
     }
-    return records
+    return named
   }
 
   /// Returns a page of the records that match a query. A type that CloudKit does not know has no
@@ -235,6 +251,11 @@ extension CloudKitRecordDatabase {
     case .null, .integer, .double, .string, .bytes, .date: return value
     }
   }
+}
+
+extension RecordID {
+  /// The ID without its type: in CloudKit, records of all types share their names.
+  var withoutType: RecordID { RecordID("", name, in: zone) }
 }
 
 extension Array {

@@ -89,8 +89,9 @@ extension CloudKitRecordDatabase {
     }
   }
 
-  /// Sets the errors of deletions without a tag whose names belong to records of other types, or to
-  /// none. Which change of an atomic batch is missing first, CloudKit says.
+  /// Sets the errors of deletions without a tag whose names belong to records of other types, to
+  /// records that cannot be read, or to none. Which change of an atomic batch is missing first,
+  /// CloudKit says.
   private func findMissing(
     of batch: RecordBatch, _ problems: inout [RecordError?]
   ) async throws {
@@ -100,12 +101,14 @@ extension CloudKitRecordDatabase {
     }
     if deletions.isEmpty { return }
     let found = try await records(named: deletions.map { batch.changes[$0].id }, keys: [])
-    let types = Dictionary(found.map { (RecordID("", $0.id.name, in: $0.id.zone), $0.id.type) }) {
-      $1
-    }
     for index in deletions {
       let id = batch.changes[index].id
-      let type = types[RecordID("", id.name, in: id.zone)]
+      if var failure = found.failures[id.withoutType] {
+        failure.record = id
+        problems[index] = failure
+        continue
+      }
+      let type = found.records[id.withoutType]?.id.type
       if type == id.type || type == nil && batch.isAtomic { continue }
       problems[index] = RecordError(.unknownRecord, of: id)
     }
@@ -137,7 +140,7 @@ extension CloudKitRecordDatabase {
     do { saved = try await savedRecords(response.records, of: changes, in: zone) } catch {
       throw RecordError(.replyLost)
     }
-    let present = try await conflicts(response.records, of: changes)
+    let present = await conflicts(response.records, of: changes)
     let replies: [RecordReply] = try zip(response.records, changes).map { result, change in
       if let failure = result.failure {
         return .failed(error(of: failure, for: change, present: present))
@@ -172,30 +175,27 @@ extension CloudKitRecordDatabase {
     return Dictionary(records.map { ($0.id, $0) }) { $1 }
   }
 
-  /// Returns the states of records whose changes are in conflict, by IDs without a type; nil if
-  /// they cannot be read.
+  /// Returns the states of records whose changes are in conflict; nil if they cannot be read.
   private func conflicts(
     _ results: [CloudKitRecordResult], of changes: [RecordChange]
-  ) async throws -> [RecordID: DatabaseRecord]? {
+  ) async -> NamedRecords? {
     let ids = zip(results, changes).compactMap { result, change in
       result.failure?.isConflict == true ? change.id : nil
     }
-    if ids.isEmpty { return [:] }
-    guard let records = try? await records(named: ids, keys: nil) else { return nil }
-    return Dictionary(records.map { (RecordID("", $0.id.name, in: $0.id.zone), $0) }) { $1 }
+    return ids.isEmpty ? NamedRecords() : try? await records(named: ids, keys: nil)
   }
 
   /// - Parameter present: The records whose changes are in conflict.
   private func error(
-    of failure: CloudKitFailure, for change: RecordChange, present: [RecordID: DatabaseRecord]?
+    of failure: CloudKitFailure, for change: RecordChange, present: NamedRecords?
   ) -> RecordError {
     let id = change.id
     if failure.isConflict {
-      guard let present else {
+      guard let present, present.failures[id.withoutType] == nil else {
         return RecordError(
           .unavailable("\(failure.text), and the record cannot be read"), of: id)
       }
-      guard let record = present[RecordID("", id.name, in: id.zone)] else {
+      guard let record = present.records[id.withoutType] else {
         // It was deleted in the meantime.
         if case .save(let sent, _) = change, sent.tag == nil {
           return RecordError(

@@ -113,6 +113,62 @@ import Testing
     #expect(replies[1].record != nil)
   }
 
+  @Test func `Y2: a conflict whose record cannot be read does not hide other conflicts`()
+    async throws
+  {
+    let fixture = try CloudKitFixture.public()
+    try await fixture.database.save(book("1"), book("2", ["a": 1]))
+    fixture.server.inject { request in
+      request.path == "records/lookup" ? .failing(record: "1", code: "ACCESS_DENIED") : nil
+    }
+    let replies = try await fixture.database.save(book("1"), book("2"))
+    #expect(
+      replies[0].error?.description.contains("and the record cannot be read") == true, "\(replies)")
+    guard case .conflict(let record)? = replies[1].error?.reason else {
+      Issue.record("\(replies)")
+      return
+    }
+    #expect(record["a"] == 1)
+  }
+
+  @Test func `Y2: a record that cannot be read fails only its own deletion`() async throws {
+    let fixture = try CloudKitFixture.public()
+    try await fixture.database.save(book("1"), book("2"), book("3"))
+    fixture.server.inject { _ in .failing(record: "2", code: "ACCESS_DENIED") }
+    let ids = ["1", "2", "3"].map { RecordID("Book", $0) }
+    let outcome = await DeleteRecords(ids, in: fixture.database).run()
+    let error = try #require(outcome.error as? RecordBatchError)
+    #expect(error.deleted == [ids[0], ids[2]])
+    #expect(error.failures.map(\.record) == [ids[1]])
+    guard case .notPermitted? = error[ids[1]]?.reason else {
+      Issue.record("\(error)")
+      return
+    }
+    #expect(fixture.server.records().keys.sorted() == ["2"])
+    let read = await #expect(throws: RecordError.self) {
+      try await fixture.database.lookup(ids, keys: nil)
+    }
+    guard case .notPermitted? = read?.reason else {
+      Issue.record("\(read as Any)")
+      return
+    }
+  }
+
+  @Test func `Y2: a record that cannot be read prevents an atomic deletion`() async throws {
+    let fixture = try await CloudKitFixture.private()
+    try await fixture.database.save(book("1"), book("2"))
+    fixture.server.inject { _ in .failing(record: "2", code: "ACCESS_DENIED") }
+    let replies = try await fixture.database.modify(
+      RecordBatch(["1", "2"].map { .delete(RecordID("Book", $0), ifTagged: nil) }, isAtomic: true))
+    guard case .batchFailed? = replies[0].error?.reason,
+      case .notPermitted? = replies[1].error?.reason
+    else {
+      Issue.record("\(replies)")
+      return
+    }
+    #expect(fixture.server.records(in: "private", zone: CloudKitFixture.zone).count == 2)
+  }
+
   @Test func `Y2: the delay that the server asks for is kept`() async throws {
     let fixture = try CloudKitFixture.public()
     fixture.server.inject { $0.number == 1 ? .throttled(retryAfter: 7) : nil }
