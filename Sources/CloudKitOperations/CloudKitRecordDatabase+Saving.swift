@@ -4,7 +4,8 @@ extension CloudKitRecordDatabase {
   /// The size of a record that CloudKit accepts, in bytes.
   private static let recordLimit = 1_000_000
 
-  /// Saves and deletes records, with one request for each zone.
+  /// Saves and deletes records, with one request for each zone. If the request for the second or a
+  /// later zone is too large, it is split into halves.
   ///
   /// A batch with conflicts needs another request, which reads the records. A batch with deletions
   /// without a tag begins with a request that reads the types of the records, because CloudKit
@@ -35,19 +36,23 @@ extension CloudKitRecordDatabase {
     }
     var replies: [RecordReply] = problems.map { .failed($0 ?? RecordError(.replyLost)) }
     var isFirst = true
-    for zone in zones {
-      let indices = batch.changes.indices.filter {
-        problems[$0] == nil && batch.changes[$0].id.zone == zone
-      }
-      if indices.isEmpty { continue }
+    var requests = zones.map { zone in
+      batch.changes.indices.filter { problems[$0] == nil && batch.changes[$0].id.zone == zone }
+    }.filter { !$0.isEmpty }[...]
+    while let indices = requests.popFirst() {
       do {
         let changes = indices.map { batch.changes[$0] }
-        let results = try await modify(changes, in: zone, isAtomic: batch.isAtomic)
+        let results = try await modify(changes, in: changes[0].id.zone, isAtomic: batch.isAtomic)
         for (index, reply) in zip(indices, results) { replies[index] = reply }
       } catch  where !isFirst {
-        // The changes in another zone were made.
+        // The changes in another zone were made, so the caller cannot split the batch.
         let failure = error as? RecordError ?? RecordError(.replyLost)
-        for index in indices { replies[index] = .failed(failure) }
+        if case .limitExceeded = failure.reason, indices.count > 1 {
+          let middle = indices.count / 2
+          requests = [Array(indices[..<middle]), Array(indices[middle...])] + requests
+        } else {
+          for index in indices { replies[index] = .failed(failure) }
+        }
       }
       isFirst = false
     }

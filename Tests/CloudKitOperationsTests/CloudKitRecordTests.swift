@@ -375,6 +375,32 @@ import Testing
     #expect(reply.error?.description.contains("CloudKit accepts 1000000") == true, "\(reply)")
   }
 
+  @Test func `a request for a second zone that is too large is split`() async throws {
+    let fixture = try await CloudKitFixture.private()
+    let second = RecordZone("Second")
+    try await fixture.database.createZone(second)
+    // A proxy that accepts 2 changes, or 1 change of a large record.
+    fixture.server.inject { request in
+      guard case .array(let operations)? = request.json?["operations"] else { return nil }
+      return operations.count > 2 || request.body.count > 2_000
+        ? .status(413, body: "too large") : nil
+    }
+    var records = ["1", "2"].map { book($0) }
+    records += (0..<7).map { DatabaseRecord("Book", "\($0)", in: second) }
+    records[5]["a"] = .string(String(repeating: "x", count: 2_000))
+    let outcome = await SaveRecords(records, in: fixture.database).run()
+    let error = try #require(outcome.error as? RecordBatchError)
+    #expect(error.failures.map(\.record) == [records[5].id])
+    guard case .limitExceeded? = error.failures.first?.reason else {
+      Issue.record("\(error)")
+      return
+    }
+    #expect(error.saved.map(\.id) == records.map(\.id).filter { $0 != records[5].id })
+    #expect(error.unsent.isEmpty)
+    let stored = fixture.server.records(in: "private", zone: "Second")
+    #expect(stored.keys.sorted() == ["0", "1", "2", "4", "5", "6"])
+  }
+
   @Test func `records of several zones are saved and read in their zones`() async throws {
     let fixture = try await CloudKitFixture.private()
     let second = RecordZone("Second")
