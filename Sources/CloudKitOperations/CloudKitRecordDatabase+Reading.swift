@@ -107,7 +107,8 @@ extension CloudKitRecordDatabase {
   /// Returns a page of changes since a token.
   ///
   /// CloudKit reports the name of a deleted record, but not its type: see
-  /// ``CloudKitOptions/types``.
+  /// ``CloudKitOptions/types``. It does not report that a token has expired either: a request with a
+  /// token that CloudKit rejects is followed by one without it.
   ///
   /// - Throws: A `RecordError` if the token has expired, the database or the zone does not report
   ///   changes, a field cannot be read, or the request fails; `CancellationError`.
@@ -125,20 +126,15 @@ extension CloudKitRecordDatabase {
           "CloudKit does not report the types of deleted records: list the types in CloudKitOptions"
         ))
     }
-    let response: CloudKitChangesResponse = try await client.send(
-      CloudKitChangesRequest(
-        zones: [.init(zoneID: id, syncToken: token?.description)], resultsLimit: limits.page),
-      to: "changes/zone")
-    guard let page = response.zones.first else {
-      throw RecordError(
-        .other(CloudKitResponseError(operation: "changes/zone", cause: "it has no zone")))
-    }
-    if let failure = page.failure {
-      // The reference has no code for an expired token. The rest of the request is right.
-      if token != nil, failure.serverErrorCode == "BAD_REQUEST" {
-        throw RecordError(.tokenExpired)
-      }
-      throw failure.error(isWrite: false)
+    let page: CloudKitChangesResponse.Zone
+    do {
+      page = try await changes(of: id, since: token, atMost: limits.page)
+    } catch let error as RecordError {
+      // The reference has no code for an expired token. The token is the cause if the same request
+      // succeeds without it.
+      guard token != nil, case .invalid = error.reason else { throw error }
+      _ = try await changes(of: id, since: nil, atMost: 1)
+      throw RecordError(.tokenExpired)
     }
     guard let next = page.syncToken else {
       throw RecordError(
@@ -157,6 +153,21 @@ extension CloudKitRecordDatabase {
     return ChangePage(
       changed: changed, deleted: deleted, token: ChangeToken(next),
       hasMore: page.moreComing ?? false)
+  }
+
+  private func changes(
+    of zone: CloudKitZoneID, since token: ChangeToken?, atMost count: Int
+  ) async throws -> CloudKitChangesResponse.Zone {
+    let response: CloudKitChangesResponse = try await client.send(
+      CloudKitChangesRequest(
+        zones: [.init(zoneID: zone, syncToken: token?.description)], resultsLimit: count),
+      to: "changes/zone")
+    guard let page = response.zones.first else {
+      throw RecordError(
+        .other(CloudKitResponseError(operation: "changes/zone", cause: "it has no zone")))
+    }
+    if let failure = page.failure { throw failure.error(isWrite: false) }
+    return page
   }
 
   // MARK: Records

@@ -50,6 +50,49 @@ import Testing
     }
   }
 
+  /// The fault of the zone, with status 200, or of the whole request.
+  @Test(arguments: [200, 400])
+  func `Y1: a request for changes that is rejected without a token too is no expired token`(
+    status: Int
+  ) async throws {
+    let fixture = try await CloudKitFixture.private()
+    let token = try await fixture.database.changes(since: nil, in: .default).token
+    let failure = #""serverErrorCode": "BAD_REQUEST", "reason": "no such thing""#
+    fixture.server.inject { _ in
+      .status(status, body: status == 200 ? #"{"zones": [{\#(failure)}]}"# : "{\(failure)}")
+    }
+    let error = await #expect(throws: RecordError.self) {
+      try await fixture.database.changes(since: token, in: .default)
+    }
+    guard case .invalid(let text)? = error?.reason, text.contains("no such thing") else {
+      Issue.record("\(error as Any)")
+      return
+    }
+    // Only the request with the token is rejected.
+    fixture.server.inject { request in
+      guard request.json?["zones"] != nil, "\(request.json as Any)".contains("syncToken") else {
+        return nil
+      }
+      return .status(status, body: status == 200 ? #"{"zones": [{\#(failure)}]}"# : "{\(failure)}")
+    }
+    let expired = await #expect(throws: RecordError.self) {
+      try await fixture.database.changes(since: token, in: .default)
+    }
+    guard case .tokenExpired? = expired?.reason else {
+      Issue.record("\(expired as Any)")
+      return
+    }
+    // An error that may be temporary says nothing about the token.
+    fixture.server.inject { request in
+      "\(request.json as Any)".contains("syncToken")
+        ? .code("BAD_REQUEST", status: 400) : .unavailable(retryAfter: nil)
+    }
+    let unclear = await #expect(throws: RecordError.self) {
+      try await fixture.database.changes(since: token, in: .default)
+    }
+    #expect(unclear?.isRetriable == true)
+  }
+
   @Test(arguments: [false, true])
   func `Y2: an atomic batch that fails is not made`(isRejectedAsAWhole: Bool) async throws {
     var options = FakeCloudKit.Options()
