@@ -66,7 +66,9 @@ extension CloudKitRecordDatabase {
     guard case .save(let record, let policy) = change else { return nil }
     let fields = record.fields(by: policy)
     for (key, value) in fields.sorted(by: { $0.key < $1.key }) {
-      if let problem = CloudKitNames.problem(ofKey: key) ?? value.problemInCloudKit {
+      if let problem = CloudKitNames.problem(ofKey: key) ?? value.problemInCloudKit
+        ?? referenceProblem(of: value, in: id.zone)
+      {
         return RecordError(.invalid("the field \(key) \(problem)"), of: id)
       }
     }
@@ -78,6 +80,19 @@ extension CloudKitRecordDatabase {
         ), of: id)
     }
     return nil
+  }
+
+  /// The reason why a value cannot be saved in a zone; nil if it can. The reference of CloudKit
+  /// (`CKRecordZone`) says that a reference must be to a record in the same zone.
+  private func referenceProblem(of value: FieldValue, in zone: RecordZone) -> String? {
+    let name = zoneID(of: zone).zoneName
+    let targets = CloudKitReferenceTypes.references(in: value).map {
+      zoneID(of: $0.id.zone).zoneName
+    }
+    return targets.first { $0 != name }.map { target in
+      "has a reference to a record in the zone \(target.shortText), and this record is in the zone "
+        + "\(name.shortText): in CloudKit, both must be in the same zone"
+    }
   }
 
   /// Sets the errors of changes whose names other changes of the batch have: CloudKit accepts one

@@ -52,6 +52,37 @@ import Testing
     #expect(fixture.server.requests.isEmpty)
   }
 
+  @Test func `Y5: a reference to a record in another zone is refused`() async throws {
+    let fixture = try await CloudKitFixture.private()
+    let second = RecordZone("Second")
+    try await fixture.database.createZone(second)
+    let start = fixture.server.requests.count
+    func link(_ zone: RecordZone) -> FieldValue {
+      .reference(RecordReference(RecordID("Author", "jane", in: zone)))
+    }
+    func problem(_ target: String, _ own: String) -> String {
+      "the field author has a reference to a record in the zone \"\(target)\", and this record is "
+        + "in the zone \"\(own)\": in CloudKit, both must be in the same zone"
+    }
+    var other = DatabaseRecord("Book", "1", in: second)
+    // The zone of a reference is not that of its record by itself.
+    other["author"] = [link(second), link(.default)]
+    let replies = try await fixture.database.save(
+      book("1", ["author": link(second)]), other,
+      book("2", ["author": link(RecordZone("_defaultZone"))]))
+    #expect(
+      replies.compactMap { $0.error.map { "\($0)" } } == [
+        "Book/1: \(problem("Second", "Library"))", "Second/Book/1: \(problem("Library", "Second"))",
+        "Book/2: \(problem("_defaultZone", "Library"))",
+      ])
+    #expect(fixture.server.requests.count == start)
+    // Both names of the zone in the options.
+    other["author"] = [link(second)]
+    let saved = try await fixture.database.save(
+      book("1", ["author": [link(RecordZone(CloudKitFixture.zone))]]), other)
+    #expect(saved.allSatisfy { $0.record != nil }, "\(saved)")
+  }
+
   @Test(
     arguments: [
       RecordID("Book", ""), RecordID("Book", "_1"), RecordID("Book", "é"),
