@@ -22,6 +22,12 @@ import Testing
     let outcome = await QueryRecords("Book", in: fixture.database, where: predicate).run()
     let error = try #require(outcome.error)
     #expect("\(error)".contains(part), "\(error)")
+    // The database itself, without the check of its capabilities.
+    let direct = await #expect(throws: RecordError.self) {
+      try await fixture.database.query(
+        RecordQuery("Book", where: predicate), after: nil, atMost: 1)
+    }
+    #expect(direct?.description.contains("CloudKit cannot evaluate") == true, "\(direct as Any)")
     #expect(fixture.server.requests.isEmpty)
   }
 
