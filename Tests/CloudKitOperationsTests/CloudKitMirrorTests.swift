@@ -63,6 +63,7 @@ private final class MirrorProgram {
         case 3: .losingReply
         case 4: .status(502, body: "<html>")
         case 5: .failing(record: "\(Int.random(in: 0..<4, using: &random))", code: "THROTTLED")
+        case 6: .cuttingReply
         default: nil
         }
       }
