@@ -269,3 +269,26 @@ if headersOfCrypto.contains(where: FileManager.default.fileExists) {
   package.targets.append(
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]))
 }
+
+// HTTPServing serves HTTP with libmicrohttpd; without its header, there is no such module. As for
+// libpq, the package manager remembers this answer.
+let headersOfMicrohttpd = ["/usr/include", "/usr/local/include", "/opt/homebrew/include"].map {
+  "\($0)/microhttpd.h"
+}
+if headersOfMicrohttpd.contains(where: FileManager.default.fileExists) {
+  package.targets.first { $0.name == "DevApp" }?.dependencies.append("HTTPServing")
+  package.targets += [
+    .systemLibrary(
+      name: "CMicrohttpd", pkgConfig: "libmicrohttpd",
+      providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]),
+    .target(
+      name: "HTTPServing", dependencies: ["CMicrohttpd", "CompositeOperations", "SystemSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "HTTPServingTests",
+      dependencies: [
+        "CompositeOperations", "HTTPServing", "HeapUse", "SystemSupport", "TestSupport",
+      ],
+      swiftSettings: strict),
+  ]
+}

@@ -1,0 +1,86 @@
+/// The response of a handler.
+///
+/// ```swift
+/// let page = HTTPResponse(.html, "<!DOCTYPE html><title>Runs</title>")
+/// let missing = HTTPResponse(.text, "There is no such run.", status: 404)
+/// ```
+package struct HTTPResponse: Sendable {
+  /// Sends events until it returns, or until it is cancelled because the client has gone or the
+  /// server stops.
+  package typealias EventProducer = @Sendable (EventSink) async -> Void
+
+  package enum Body: Sendable {
+    case bytes([UInt8])
+    /// A stream of server-sent events. The connection is closed at its end.
+    case events(EventProducer)
+  }
+
+  package let status: Int
+  package private(set) var headers: [HTTPHeader]
+  package let body: Body
+
+  /// Creates a response.
+  ///
+  /// - Parameters:
+  ///   - type: The type of the body.
+  ///   - body: The bytes of the body.
+  ///   - status: The status, from 200 to 599.
+  package init(_ type: MediaType, _ body: [UInt8], status: Int = 200) {
+    precondition((200...599).contains(status), "`status` must be from 200 to 599 (was \(status))")
+    self.status = status
+    headers = [HTTPHeader(trusted: "Content-Type", type.text)]
+    self.body = .bytes(body)
+  }
+
+  package init(_ type: MediaType, _ text: String, status: Int = 200) {
+    self.init(type, Array(text.utf8), status: status)
+  }
+
+  private init(status: Int, headers: [HTTPHeader], body: Body) {
+    (self.status, self.headers, self.body) = (status, headers, body)
+  }
+
+  /// Returns a stream of server-sent events.
+  package static func events(_ produce: @escaping EventProducer) -> HTTPResponse {
+    HTTPResponse(
+      status: 200, headers: [HTTPHeader(trusted: "Content-Type", MediaType.eventStream.text)],
+      body: .events(produce))
+  }
+
+  /// Returns a redirect to a path of this server, which is then requested with GET.
+  package static func redirect(to path: String) -> HTTPResponse {
+    // Two slashes would begin the name of another host.
+    let target = "/" + PercentEncoding.encoded(target: path).drop { $0 == "/" }
+    return HTTPResponse(
+      status: 303, headers: [HTTPHeader(trusted: "Location", target)], body: .bytes([]))
+  }
+
+  /// Returns this response with another field in its header.
+  package func adding(_ header: HTTPHeader) -> HTTPResponse {
+    var response = self
+    response.headers.append(header)
+    return response
+  }
+
+  init(_ refusal: RequestRefusal) {
+    self.init(.text, refusal.description + "\n", status: refusal.status)
+    if refusal.status == 405 {
+      headers.append(
+        HTTPHeader(trusted: "Allow", RequestHead.methods.joined(separator: ", ")))
+    }
+  }
+}
+
+/// The type of the body of a response.
+package struct MediaType: Sendable, Hashable {
+  let text: String
+
+  private init(_ text: String) { self.text = text }
+
+  package static let css = MediaType("text/css; charset=utf-8")
+  package static let html = MediaType("text/html; charset=utf-8")
+  package static let javaScript = MediaType("text/javascript; charset=utf-8")
+  package static let json = MediaType("application/json")
+  package static let text = MediaType("text/plain; charset=utf-8")
+  static let eventStream = MediaType("text/event-stream")
+}

@@ -1,0 +1,74 @@
+package import CompositeOperations
+
+/// An operation that serves HTTP until it is cancelled.
+///
+/// ```swift
+/// let server = ServeHTTP(at: try ServerAddress("127.0.0.1:8080")) { request in
+///   request.path == "/" ? HTTPResponse(.text, "Hello") : HTTPResponse(.text, "Not found", status:
+///   404) } await server.run()
+/// ```
+///
+/// A cancelled run stops in this order: it accepts no more connections and requests, ends the
+/// streams of events, cancels the handlers, waits for them, sends their responses, closes all
+/// connections, and ends as cancelled. A handler that ignores its cancellation delays the end.
+///
+/// The server is for a page on the same host. An address that other hosts can reach needs a token,
+/// which is sent without encryption. See ``RequestGuard`` for the checks of each request.
+package struct ServeHTTP: ComposableOperation {
+  /// Returns the response to a request. Handlers run concurrently.
+  package typealias Handler = @Sendable (HTTPRequest) async -> HTTPResponse
+
+  /// The minimum size of a token, in bytes.
+  package static let minimumTokenSize = 16
+
+  private let address: ServerAddress
+  private let names: [String]
+  private let token: String?
+  private let limits: ServerLimits
+  private let onListening: @Sendable (ServerAddress) -> Void
+  private let handler: Handler
+
+  /// Creates an operation that serves HTTP.
+  ///
+  /// - Parameters:
+  ///   - address: The address to listen on.
+  ///   - names: The names of the host that clients may use instead of the address.
+  ///   - token: The token that clients need; nil if they need none, which only a loopback address
+  ///     allows.
+  ///   - limits: The limits of the server.
+  ///   - onListening: Receives the address, with the port that the system has chosen if it was 0.
+  ///     Clients can connect from then on.
+  ///   - handler: Returns the response to a request.
+  package init(
+    at address: ServerAddress, names: [String] = [], token: String? = nil,
+    limits: ServerLimits = ServerLimits(),
+    onListening: @escaping @Sendable (ServerAddress) -> Void = { _ in },
+    handler: @escaping Handler
+  ) {
+    (self.address, self.names, self.token) = (address, names, token)
+    (self.limits, self.onListening, self.handler) = (limits, onListening, handler)
+  }
+
+  /// Serves requests until the run is cancelled.
+  ///
+  /// - Throws: `CancellationError`, and an ``HTTPServingError`` if the server cannot start.
+  package func perform(in context: OperationContext) async throws {
+    try Task.checkCancellation()
+    if let token, token.utf8.count < Self.minimumTokenSize {
+      throw HTTPServingError.shortToken(
+        count: token.utf8.count, minimum: Self.minimumTokenSize)
+    }
+    var generator = SystemRandomNumberGenerator()
+    let secrets = ServerSecrets(token: token, using: &generator)
+    // Before the port is taken.
+    _ = try RequestGuard(address: address, names: names, secrets: secrets)
+    let socket = try ListeningSocket(address)
+    let server = HTTPServer(
+      guardedBy: try RequestGuard(address: socket.address, names: names, secrets: secrets),
+      limits: limits)
+    let daemon = try HTTPDaemon(server, listeningOn: socket)
+    onListening(socket.address)
+    await server.serve(handler, from: daemon)
+    throw CancellationError()
+  }
+}
