@@ -183,6 +183,10 @@ public final class CloudKitRecordDatabase: RecordDatabase {
   private func modify(
     _ zone: RecordZone, _ kind: CloudKitZonesRequest.Operation.Kind
   ) async throws {
+    guard scope == .private else {
+      throw RecordError(
+        .unsupported("the public database has only the default zone; zones are in private ones"))
+    }
     let response: CloudKitZonesResponse = try await client.send(
       CloudKitZonesRequest(
         operations: [.init(operationType: kind, zone: .init(zoneID: zoneID(of: zone)))]),
@@ -201,7 +205,8 @@ public final class CloudKitRecordDatabase: RecordDatabase {
   ///
   /// - Throws: A `RecordError` if the request fails; `CancellationError`.
   public func signInURL() async throws -> String? {
-    guard let failure = try await client.failure(of: "users/caller") else { return nil }
+    guard let failure = try await client.failure(of: "users/caller", expecting: "userRecordName")
+    else { return nil }
     guard failure.serverErrorCode == "AUTHENTICATION_REQUIRED", let url = failure.redirectURL else {
       throw failure.error(isWrite: false)
     }
@@ -214,9 +219,13 @@ public final class CloudKitRecordDatabase: RecordDatabase {
   public func accountStatus() async throws -> AccountStatus {
     do {
       // Without a user, the token can only be tried with a request that needs none.
-      let operation =
-        if case .apiToken = client.credentials { "zones/list" } else { "users/caller" }
-      guard let failure = try await client.failure(of: operation) else { return .available }
+      let (operation, member) =
+        if case .apiToken = client.credentials { ("zones/list", "zones") } else {
+          ("users/caller", "userRecordName")
+        }
+      guard let failure = try await client.failure(of: operation, expecting: member) else {
+        return .available
+      }
       if failure.serverErrorCode == "AUTHENTICATION_REQUIRED" { return .noAccount }
       throw failure.error(isWrite: false)
     } catch let error as RecordError { return error.accountStatus }

@@ -2,6 +2,7 @@ import CloudKitOperations
 import CompositeOperations
 import FakeCloudKit
 import Foundation
+import LoopbackServer
 import RecordOperations
 import TestSupport
 import Testing
@@ -127,4 +128,34 @@ import Testing
     8AjvjU4rTuThAvf0efCtA2hKWdTwnjk=
     -----END EC PRIVATE KEY-----
     """
+
+  @Test func `Y1: a server key has no private database, and a public one no zones`() async throws {
+    let fixture = try CloudKitFixture.public()
+    let key = try CloudKitServerKey(
+      id: CloudKitFixture.keyID, pem: CloudKitFixture.privateKey)
+    let database = CloudKitRecordDatabase(
+      CloudKitFixture.container, .production, .private, as: .serverKey(key),
+      fixture.database.options)
+    let failure = await #expect(throws: RecordError.self) {
+      try await database.query(RecordQuery("Book"), after: nil, atMost: 1)
+    }
+    #expect(failure?.description.contains("a server-to-server key has no private database") == true)
+    let zone = await #expect(throws: RecordError.self) { try await fixture.database.createZone() }
+    #expect(zone?.description.contains("the public database has only the default zone") == true)
+    // Nothing was sent.
+    #expect(fixture.server.requests.isEmpty)
+  }
+
+  @Test(arguments: [
+    "<html>Log in to the network</html>", "", "[1,2]", "{}", #"{"userRecordName":"#,
+  ])
+  func `a response that is not CloudKit's shows no account`(body: String) async throws {
+    let server = try LoopbackServer(LoopbackResponse(body))
+    let key = try CloudKitServerKey(
+      id: CloudKitFixture.keyID, pem: CloudKitFixture.privateKey)
+    let database = CloudKitRecordDatabase(
+      CloudKitFixture.container, .production, as: .serverKey(key),
+      CloudKitOptions(host: server.url("")))
+    #expect(try await database.accountStatus() == .temporarilyUnavailable)
+  }
 }

@@ -163,6 +163,55 @@ struct RecordsOnPostgresTests {
       lines(books) == [#"{"id":"a","author.name":"Jane"}"#, #"{"id":"b","author.name":"Sigrid"}"#])
   }
 
+  @Test func `a mirror of all tables names those that it leaves out`() async throws {
+    let fixture = try await RecordsFixture(
+      library
+        + """
+        create table odd (id int primary key, price numeric);
+        create table keyless (a int)
+        """)
+    let printed = try await fixture.records("mirror", "x.sqlite", "PG", "--once")
+    #expect(printed.status == 0)
+    #expect(
+      printed.error == """
+        keyless is left out: it has no primary key that can be the name of a record
+        odd is left out: its column price has the type numeric, which no field can hold without loss
+        4 saved
+
+        """, "\(printed.error)")
+  }
+
+  @Test func `a schema that does not exist is named`() async throws {
+    let fixture = try await RecordsFixture()
+    var program = fixture.program(["tables", "PG"])
+    program.arguments[program.arguments.count - 1] += "x"
+    let tables = try await program.run()
+    #expect(tables.status == 1)
+    #expect(tables.error.contains("the database has no such schema; name one with --schema"))
+    try fixture.folder.write("id\na\n", to: "films.csv")
+    _ = try await fixture.records("import", "x.sqlite", "Film", "films.csv", "--create")
+    program = fixture.program(["mirror", "x.sqlite", "PG", "--once"])
+    let place = try #require(program.arguments.firstIndex(of: fixture.schema))
+    program.arguments[place] += "x"
+    let mirrored = try await program.run()
+    #expect(
+      mirrored.error == """
+        the remote database has no schema \(fixture.schema)x yet; it will be created
+        1 sent
+
+        """, "\(mirrored.error)")
+  }
+
+  @Test func `a view that is too slow to count does not hide the other tables`() async throws {
+    let fixture = try await RecordsFixture(
+      library + #"create view "Slow" as select 1 as x from pg_sleep(600)"#)
+    let printed = try await fixture.records("tables", "PG")
+    #expect(lines(printed).count == 5, "\(printed.text)")
+    #expect(
+      printed.error == "view Slow cannot be read: counting its rows takes more than 5 s\n",
+      "\(printed.error)")
+  }
+
   @Test func `a new table is mirrored into a schema of another program`() async throws {
     let fixture = try await RecordsFixture(library)
     try fixture.folder.write("id,title\na,Metropolis\n", to: "films.csv")

@@ -40,8 +40,13 @@ struct ListTables: ComposableOperation {
 
   func perform(in context: OperationContext) async throws -> [TableDescription] {
     switch database {
-    case .file(let file): try await tables(of: file)
-    case .server(let server): try await server.tables().map { TableDescription($0) }
+    case .file(let file): return try await tables(of: file)
+    case .server(let server):
+      let tables = try await server.tables().map { TableDescription($0) }
+      if tables.isEmpty, try await database.isMissing() {
+        throw RecordError(.invalid("the database has no such schema; name one with --schema"))
+      }
+      return tables
     }
   }
 

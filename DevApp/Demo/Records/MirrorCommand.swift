@@ -35,10 +35,16 @@ struct MirrorCommand {
   /// Finds the tables, and tracks their changes in the remote database.
   private func makeMirror() async throws -> RecordMirror {
     if case .file = remote { try checkFiles() }
-    let there = try await remote.tableNames()
+    if try await remote.isMissing() {
+      StandardError().writeLine("\(remoteName) has no schema \(schema) yet; it will be created")
+    }
+    let (there, problems) = try await remote.mirroredTables()
     var types = arguments.types
     if types.isEmpty {
-      types = Set(there + (try await local.tableNames())).sorted()
+      for (name, problem) in problems.sorted(by: { $0.key < $1.key }) {
+        StandardError().writeLine("\(name) is left out: \(problem)")
+      }
+      types = Set(there + (try await local.tableNames())).subtracting(problems.keys).sorted()
       if types.isEmpty {
         throw RecordError(
           .invalid(
@@ -63,6 +69,8 @@ struct MirrorCommand {
       of: types, in: local, with: remote.database, named: arguments.mirrorName,
       conflicts: arguments.conflicts, deletions: arguments.deletions)
   }
+
+  private var schema: String { arguments.schema ?? "public" }
 
   /// The remote database for messages, without an address, which may contain a password.
   private var remoteName: String {

@@ -14,12 +14,21 @@ enum RecordsPlace: Sendable {
     }
   }
 
-  /// The names of the tables that can be mirrored.
-  func tableNames() async throws -> [String] {
+  /// The sorted names of the tables that can be mirrored, and why each other table of a database at
+  /// an address cannot. A mirror reports those of a file by itself.
+  func mirroredTables() async throws -> (names: [String], problems: [String: String]) {
     switch self {
-    case .file(let file): try await file.tableNames()
-    case .server(let server): try await server.tableNames()
+    case .file(let file): return (try await file.tableNames(), [:])
+    case .server(let server):
+      let problems = try await server.mirrorProblems()
+      return (problems.filter { $0.value == nil }.keys.sorted(), problems.compactMapValues(\.self))
     }
+  }
+
+  /// Whether the schema of a database at an address does not exist.
+  func isMissing() async throws -> Bool {
+    guard case .server(let server) = self else { return false }
+    return try await server.identity() == nil
   }
 
   /// Whether the database has a table, perhaps one that cannot be mirrored.

@@ -48,12 +48,18 @@ struct CloudKitClient: Sendable {
 
   /// Returns the error of a request that needs a user.
   ///
+  /// - Parameter member: The name of a member that a successful response has.
   /// - Returns: Nil if the request succeeds.
-  func failure(of operation: String) async throws -> CloudKitFailure? {
+  func failure(of operation: String, expecting member: String) async throws -> CloudKitFailure? {
     let reply = try await reply(to: CloudKitEmptyRequest(), of: operation, isWrite: false)
     guard let failure = reply.failure else {
-      if (200..<300).contains(reply.status) { return nil }
-      throw error(of: reply, isWrite: false)
+      guard (200..<300).contains(reply.status) else { throw error(of: reply, isWrite: false) }
+      let response = try? JSONSerialization.jsonObject(with: reply.body) as? [String: Any]
+      if response?[member] != nil { return nil }
+      // For example the page of a network that one must log in to.
+      throw RecordError(
+        .unavailable("\(CloudKitResponseError(operation: operation, cause: "it has no \(member)"))")
+      )
     }
     return failure
   }
@@ -82,6 +88,12 @@ struct CloudKitClient: Sendable {
   private func reply(
     to request: some Encodable, of operation: String, isWrite: Bool
   ) async throws -> Reply {
+    if case .serverKey = credentials, scope == .private {
+      throw RecordError(
+        .notPermitted(
+          "a server-to-server key has no private database, which belongs to a user; use the public "
+            + "one, or a web token of the user"))
+    }
     // A request without parameters is a GET.
     let body = request is CloudKitEmptyRequest ? Data() : try JSONEncoder().encode(request)
     switch credentials {

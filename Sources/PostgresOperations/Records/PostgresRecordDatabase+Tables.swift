@@ -14,10 +14,10 @@ package enum PostgresRecordOpener: RecordDatabaseOpener {
 }
 
 extension PostgresRecordDatabase: ServedRecordDatabase {
-  package func tableNames() async throws -> [String] {
+  package func mirrorProblems() async throws -> [String: String?] {
     try await read { session in
-      let tables = try session.allTables()
-      return tables.filter { $0.isPlain && !$0.key.isNone }.map(\.name)
+      let tables = try session.allTables().filter(\.isPlain)
+      return Dictionary(uniqueKeysWithValues: tables.map { ($0.name, $0.mirrorProblem) })
     }
   }
 
@@ -102,13 +102,16 @@ extension PostgresRecordSession {
     if !table.isPlain { rows += " LIMIT \(ServedTable.countedViewRows + 1)" }
     var (count, problem): (Int64?, String?) = (nil, nil)
     do {
+      // A slow view or a locked table does not hide the other tables.
+      let limit = PostgresStatement(
+        "limit the time", "SELECT set_config('statement_timeout', '5s', true)")
       let statement = PostgresStatement(
         "count \(table.name)", "SELECT count(*) FROM (\(rows)) AS r", isReused: false)
-      count = try connection.rows(statement).integer(0, 0)
+      count = try connection.rows([(limit, []), (statement, [])])[1].integer(0, 0)
     } catch {
       guard error.kind == .refused else { throw error }
-      // It does not hide the other tables.
-      problem = error.description
+      problem =
+        error.code == "57014" ? "counting its rows takes more than 5 s" : error.description
     }
     if !table.isPlain, let found = count, found > ServedTable.countedViewRows { count = nil }
     return ServedTable(
@@ -118,6 +121,16 @@ extension PostgresRecordSession {
 }
 
 extension PostgresTable {
+  /// Why its rows cannot be mirrored; nil if they can.
+  fileprivate var mirrorProblem: String? {
+    if key.isNone { return "it has no primary key that can be the name of a record" }
+    if !isReadable { return "this role may not read it" }
+    if isTracked { return nil }
+    return columns.first { $0.kind == .unsupported }.map {
+      "its column \($0.name) has the type \($0.declaredType), which no field can hold without loss"
+    }
+  }
+
   fileprivate var servedColumns: [ServedColumn] {
     columns.map { column in
       ServedColumn(

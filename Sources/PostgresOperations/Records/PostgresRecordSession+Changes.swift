@@ -130,7 +130,7 @@ extension PostgresRecordSession {
     let delayed = PostgresStatement(
       "read delayed changes",
       """
-      SELECT (extract(epoch FROM modified) * 1000)::bigint FROM \(schema.states)
+      SELECT round(date_part('epoch', modified) * 1000)::bigint FROM \(schema.states)
       WHERE xid >= pg_snapshot_xmin(pg_current_snapshot()) ORDER BY xid, sequence LIMIT 1
       """)
     let rows = try connection.rows([
@@ -159,11 +159,15 @@ extension PostgresRecordSession {
     for row in 0..<min(states.count, count) {
       let (type, name) = (states.text(row, 0) ?? "", states.text(row, 1) ?? "")
       let transaction = states.text(row, 3).flatMap { UInt64($0) } ?? 0
-      let key = (tables[TypeName(type)] ?? nil)?.key
-      reported.append(
-        (
-          RecordID(type, key?.decoded(name) ?? name), states.boolean(row, 2) == true, transaction
-        ))
+      let table = tables[TypeName(type)] ?? nil
+      // The changes of a table that this role may not read are not its business.
+      if table?.isReadable != false {
+        reported.append(
+          (
+            RecordID(type, table?.key.decoded(name) ?? name), states.boolean(row, 2) == true,
+            transaction
+          ))
+      }
       last = PostgresPosition(
         identity: start.identity, transaction: transaction,
         sequence: states.integer(row, 4) ?? 0, beginning: start.beginning)

@@ -39,6 +39,7 @@ enum MirroredFields {
     switch value {
     case .null: json.null()
     case .integer(let number): json.integer(number)
+    case .double(let number) where number.isNaN: json.object { $0.member("double", "NaN") }
     case .double(let number): json.literal(number.elementText)
     case .string(let text): json.string(text)
     case .bytes(let bytes):
@@ -87,6 +88,8 @@ enum MirroredFields {
       switch members.first {
       case ("bytes", .string(let text))?:
         return Data(base64Encoded: text).map { .bytes(Array($0)) }
+      // No local file can hold it, but a remote database may have it.
+      case ("double", .string("NaN"))?: return .double(.nan)
       case ("date", .string(let text))?: return Date(text: text).map { .date($0) }
       case ("reference", .list(let parts))?: return reference(parts)
       default: return nil

@@ -32,9 +32,9 @@ struct RecordTableTests {
     ]
     for (key, value) in expected { #expect(read[key] == value, "\(key)") }
     #expect(read.tag == nil && read.keys == expected.keys.sorted())
-    // A date that a field cannot hold is its text.
+    // Fields have milliseconds.
     let precise = try await database.record("t", "9")?["at"]
-    #expect(precise == "2026-11-22 12:03:04.123456+00")
+    #expect(precise == .date(date.addingTimeInterval(3_600)))
     #expect(
       try await database.names(RecordQuery("t", where: Field("flag") == 1 && Field("small") < 0))
         == ["7"])
@@ -315,5 +315,87 @@ extension FieldValue {
   fileprivate var id: RecordReference {
     if case .reference(let reference) = self { return reference }
     preconditionFailure("\(self) is not a reference")
+  }
+
+  @Test func `D15: dates with microseconds are found, and keep them until they are saved`()
+    async throws
+  {
+    let schema = try await RecordSchema()
+    try await schema.create(
+      """
+      create table t (id text primary key, at timestamptz, n int);
+      insert into t values ('exact', '2026-11-22 12:03:04.123+00', 1),
+        ('fine', '2026-11-22 12:03:04.123999+00', 1), ('before', '1969-12-31 23:59:59.9999+00', 1),
+        ('old', '0044-03-15 BC', 1), ('far', '20000-01-01', 1), ('never', 'infinity', 1)
+      """)
+    let database = schema.database()
+    let date = Date(timeIntervalSince1970: 1_795_348_984.123)
+    func at(_ name: String) async throws -> FieldValue? {
+      try await database.record("t", name)?["at"]
+    }
+    #expect(try await at("exact") == .date(date))
+    #expect(try await at("fine") == .date(date))
+    #expect(try await at("before") == .date(Date(timeIntervalSince1970: -0.001)))
+    #expect(try await at("old") == "0044-03-15 00:00:00+00 BC")
+    #expect(try await at("far") == "20000-01-01 00:00:00+00")
+    #expect(try await at("never") == "infinity")
+    func names(_ predicate: RecordPredicate) async throws -> Set<String> {
+      Set(try await database.names(RecordQuery("t", where: predicate)))
+    }
+    let next = date.addingTimeInterval(0.001)
+    #expect(try await names(Field("at") == date) == ["exact", "fine"])
+    #expect(try await names(Field("at") > date) == [])
+    #expect(try await names(Field("at") >= date) == ["exact", "fine"])
+    #expect(try await names(Field("at") < next) == ["exact", "fine", "before"])
+    var fine = try #require(try await database.record("t", "fine"))
+    fine["n"] = 2
+    let saved = try await database.save(fine, policy: .changedKeys)[0]
+    #expect(saved["at"] == .date(date))
+    #expect(
+      try await schema.query("select at at time zone 'UTC' from t where n = 2")
+        == "2026-11-22 12:03:04.123999")
+  }
+
+  @Test(arguments: ["TimeZone=America/New_York", "standard_conforming_strings=off"])
+  func `the settings of an address do not change the values`(setting: String) async throws {
+    let schema = try await RecordSchema()
+    try await schema.create(
+      #"""
+      create table "T\x" (id text primary key, at timestamptz);
+      insert into "T\x" values ('a\n', 'infinity'), ('b', '20000-01-01 00:00:00+00')
+      """#)
+    let mark = schema.address.contains("?") ? "&" : "?"
+    let address = "\(schema.address)\(mark)options=-c%20\(setting.replacing("=", with: "%3D"))"
+    let database = schema.database(at: address)
+    #expect(try await database.record(#"T\x"#, "b")?["at"] == "20000-01-01 00:00:00+00")
+    let names = try await database.names(RecordQuery(#"T\x"#))
+    #expect(names == [#"a\n"#, "b"])
+  }
+
+  @Test func `a role reads the tables that it may read, without the states of their records`()
+    async throws
+  {
+    let schema = try await RecordSchema()
+    let role = "reader_" + schema.name.suffix(8)
+    let admin = schema.database()
+    try await admin.save(record("Open", "1", ["n": 1]), record("Closed", "1", ["n": 1]))
+    try await schema.query(
+      """
+      create role \(role) login; grant usage on schema "\(schema.name)" to \(role);
+      grant select on "Open" to \(role)
+      """)
+    let reader = schema.database(at: schema.address.replacing("postgres@", with: "\(role)@"))
+    let read = try #require(try await reader.record("Open", "1"))
+    #expect(read["n"] == 1 && read.tag == nil)
+    let denied = await recordError { _ = try await reader.record("Closed", "1") }
+    #expect(denied?.name == "notPermitted")
+    try await schema.query("grant select on record_states, record_database to \(role)")
+    // Another database, because the definitions of tables are cached.
+    let second = schema.database(at: schema.address.replacing("postgres@", with: "\(role)@"))
+    #expect(try await second.record("Open", "1")?.tag != nil)
+    let page = try await second.changes(since: nil, in: .default)
+    #expect(page.changed.map(\.id.description) == ["Open/1"])
+    let all = try await admin.changes(since: nil, in: .default)
+    #expect(page.token == all.token)
   }
 }

@@ -41,7 +41,7 @@ extension PostgresColumn {
     RecordError(
       .unsupported(
         "the column \(name) of \(type) has the type \(declaredType), which no field can hold "
-          + "without loss; name the other fields as keys"))
+          + "without loss; select the other fields"))
   }
 
   /// - Returns: Nil if the column does not take this kind of value.

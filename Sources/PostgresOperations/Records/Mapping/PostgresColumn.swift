@@ -24,7 +24,7 @@ final class PostgresColumn: Sendable {
     /// A text that the type lists.
     case enumeration
     case bytes
-    /// A date, rounded to a number of digits after the seconds.
+    /// A date with a number of digits after the seconds, of which fields have at most three.
     case date(digits: Int)
     case list
     /// The type and the name of a record, which need not exist.
@@ -71,12 +71,25 @@ final class PostgresColumn: Sendable {
     case .uuid, .enumeration: "t.\(quoted)::text"
     case .date:
       """
-      CASE WHEN isfinite(t.\(quoted)) AND date_trunc('milliseconds', t.\(quoted)) = t.\(quoted) \
-      THEN ((extract(epoch FROM t.\(quoted)) * 1000)::bigint)::text ELSE t.\(quoted)::text END
+      CASE WHEN \(isDate) THEN (round(date_part('epoch', \(date)) * 1000)::bigint)::text \
+      ELSE t.\(quoted)::text END
       """
     case .integer, .double, .text, .bytes, .list, .keptReference, .null, .foreignKey, .unsupported:
       "t.\(quoted)"
     }
+  }
+
+  /// The condition that a column of dates has a value that a field can hold as a date.
+  var isDate: String {
+    "t.\(quoted) >= '0001-01-01 00:00:00+00' AND t.\(quoted) < '9999-12-31 24:00:00+00'"
+  }
+
+  /// The expression for the date of a column of dates: fields have milliseconds.
+  var date: String {
+    if case .date(let digits) = kind, digits > 3 {
+      return "date_trunc('milliseconds', t.\(quoted))"
+    }
+    return "t.\(quoted)"
   }
 
   func decoded(_ text: String) -> String { isEncoded ? PostgresText.decoded(text) : text }

@@ -6,7 +6,8 @@ enum PostgresSchemaStatements {
   static let versions = PostgresStatement(
     "read the versions of tables", "SELECT c.relname, \(version) \(from)")
 
-  /// The tables: name, version, kind, whether it is a partition, and the triggers that track it.
+  /// The tables: name, version, kind, whether it is a partition, the triggers that track it, whether
+  /// it was created here, and whether this role may read the table and the states of records.
   static let tables = PostgresStatement(
     "read tables",
     """
@@ -14,7 +15,9 @@ enum PostgresSchemaStatements {
       (SELECT count(*) FROM pg_trigger AS g WHERE g.tgrelid = c.oid AND g.tgenabled IN ('O', 'A')
         AND g.tgname IN (\(PostgresTracking.triggers.map { "'\($0)'" }.joined(separator: ", ")))
         AND g.tgargs = \(arguments("c.relname"))),
-      \(isOwn("c.oid")) \(from)
+      \(isOwn("c.oid")), has_any_column_privilege(c.oid, 'SELECT'), coalesce(
+        has_table_privilege(to_regclass(quote_ident($1::text) || '.record_states'), 'SELECT'), false)
+    \(from)
     """)
 
   /// The columns: table, name, type, name for casts, base type, kind of type, modifier, whether a

@@ -15,15 +15,19 @@ final class PostgresTable: Sendable {
   let isOwn: Bool
   /// Whether triggers track the states of its rows.
   let isTracked: Bool
+  /// Whether this role may read it.
+  let isReadable: Bool
   /// The version of its definition.
   let version: String
-  /// The quoted name of the table of states; nil if the table is not tracked.
+  /// The quoted name of the table of states; nil if the table is not tracked, or if this role may
+  /// not read the states.
   private let states: String?
   private let columnsByName: [String: PostgresColumn]
 
   init(
     name: String, in schema: PostgresRecordSchema, isPlain: Bool, columns: [PostgresColumn],
-    key: PostgresKey, isOwn: Bool, isTracked: Bool, version: String
+    key: PostgresKey, isOwn: Bool, isTracked: Bool, isReadable: Bool, hasReadableStates: Bool,
+    version: String
   ) {
     self.name = name
     quoted = schema.qualified(name)
@@ -32,8 +36,9 @@ final class PostgresTable: Sendable {
     self.key = key
     self.isOwn = isOwn
     self.isTracked = isTracked
+    self.isReadable = isReadable
     self.version = version
-    states = isTracked ? schema.states : nil
+    states = isTracked && hasReadableStates ? schema.states : nil
     columnsByName = Dictionary(columns.map { ($0.name, $0) }) { first, _ in first }
   }
 

@@ -10,7 +10,8 @@ enum PostgresTracking {
   ]
 
   /// An expression for the tag and the time in milliseconds of a state with the alias `s`.
-  static let state = "s.sequence || ' ' || (extract(epoch FROM s.modified) * 1000)::bigint"
+  static let state =
+    "s.sequence || ' ' || round(date_part('epoch', s.modified) * 1000)::bigint"
 
   /// The domains of columns whose meaning is not only a type of PostgreSQL.
   static let (referenceDomain, nullDomain) = ("record_reference", "record_null")

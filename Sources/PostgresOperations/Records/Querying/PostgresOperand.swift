@@ -57,7 +57,7 @@ extension SQLOperand<PostgresTypedValue> {
       }
       self.init([(expression, Value(stored, "text"))])
     case (.bytes, .bytes(let bytes)): self.init([(name, Value(bytes.postgresText, "bytea"))])
-    case (.date, .date(let date)): self.init(date, name)
+    case (.date, .date(let date)): self.init(date, column)
     case (.keptReference, .reference(let reference)): self.init(kept: reference.id, column)
     case (.foreignKey(let type, _, let isInteger), .reference(let reference)):
       self.init(reference.id, column, type, isInteger: isInteger)
@@ -84,13 +84,12 @@ extension SQLOperand<PostgresTypedValue> {
     ])
   }
 
-  private init(_ date: Date, _ name: String) {
+  private init(_ date: Date, _ column: PostgresColumn) {
     let isInRange = Date.texts.contains(date)
     let text =
       isInRange ? date.postgresText : date < Date.texts.lowerBound ? "-infinity" : "infinity"
     self.init(
-      terms: [(name, Value(text, "timestamptz"))],
-      condition: "isfinite(\(name)) AND date_trunc('milliseconds', \(name)) = \(name)",
+      terms: [(column.date, Value(text, "timestamptz"))], condition: column.isDate,
       equalityImpliesCondition: isInRange)
   }
 

@@ -59,14 +59,15 @@ extension PostgresRecordSession {
         throw RecordError(.invalid("no such table: \(type)"))
       }
       try table.checkIsWritable()
-      // Otherwise its changes could not be read, and so none of the schema.
+      if table.isTracked { continue }
+      // A mirror would omit its values.
       if let column = table.columns.first(where: { $0.kind == .unsupported }) {
         throw RecordError(
           .unsupported(
             "the changes of \(type) cannot be tracked: its column \(column.name) has the type "
               + "\(column.declaredType), which no field can hold without loss"))
       }
-      if !table.isTracked { parts.track(type) }
+      parts.track(type)
     }
     if parts.isEmpty {
       let database = try database()

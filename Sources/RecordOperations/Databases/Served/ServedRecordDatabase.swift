@@ -2,10 +2,10 @@ internal import CompositeOperations
 
 /// A database of records at an address, for programs that show and export the rows of any table.
 package protocol ServedRecordDatabase: RecordDatabase {
-  /// Returns the sorted names of the tables that can be mirrored: those whose rows have names.
+  /// Returns the names of the tables, without views, and why one cannot be mirrored; nil if it can.
   ///
   /// - Throws: A ``RecordError`` if the request fails; `CancellationError`.
-  func tableNames() async throws -> [String]
+  func mirrorProblems() async throws -> [String: String?]
 
   /// Returns the tables and views, sorted by their names.
   ///
