@@ -95,6 +95,12 @@ struct CrashingBackend: RunBackend {
     try await read { try await base.runs(selection) }
   }
 
+  func counts(matching text: String?) async throws -> [RunCount] {
+    try await read { try await base.counts(matching: text) }
+  }
+
+  func version() async throws -> String { try await read { try await base.version() } }
+
   func steps(of id: RunID, last count: Int?) async throws -> [StoredStep] {
     try await read { try await base.steps(of: id, last: count) }
   }

@@ -10,6 +10,9 @@ import Testing
     #expect(try await test.outcome(of: Single.self).get() == 3)
     let child = try await test.store.runs().first { $0.parent == "r" }
     #expect(child?.flow == "Sum" && child?.state == .result)
+    let children = try await test.store.runs(RunSelection(parent: "r")).map(\.id)
+    #expect(children == [child?.id])
+    #expect(try await test.store.runs(RunSelection(parent: children.first)).isEmpty)
   }
 
   @Test func `after a crash at any write, a child does not repeat its finished steps`() async throws

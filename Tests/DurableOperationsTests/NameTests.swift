@@ -62,6 +62,14 @@ import Testing
     #expect(all == ["single", "s4", "s3", "s2", "s1", "s0"])
     #expect(try await test.store.runs(of: "Single").map(\.id) == ["single"])
     #expect(try await test.store.runs(in: [.result]).map(\.id) == ["single"])
+    let part = try await test.store.runs(RunSelection(text: "S", limit: 2)).map(\.id)
+    #expect(part == ["single", "s4"])
+    #expect(try await test.store.runs(RunSelection(text: "4")).map(\.id) == ["s4"])
+    let counts = try await test.store.counts()
+    #expect(counts.map(\.count).reduce(0, +) == 6)
+    #expect(counts.contains(RunCount(flow: "Single", state: .result, count: 1)))
+    #expect(try await test.store.counts(matching: "NGL").map(\.flow) == ["Single"])
+    #expect(try await test.store.counts(matching: "%").isEmpty)
     var pages: [[String]] = []
     var last: RunSummary?
     repeat {

@@ -3,6 +3,10 @@ import DurableOperations
 import OperationTracing
 import SystemSupport
 
+#if canImport(HTTPServing)
+  import HTTPServing
+#endif
+
 /// The actions of `DevApp journal` on an open store.
 struct JournalActions {
   private let arguments: JournalArguments
@@ -42,6 +46,7 @@ struct JournalActions {
     case .send: try await send()
     case .forget: try await forget()
     case .check: return try await check()
+    case .serve: return try await serve()
     case .`init`: return try await showPreparation()
     }
     return ExitCode.success
@@ -118,16 +123,52 @@ struct JournalActions {
   /// Returns the child flows of a run, the oldest first.
   private func children(of parent: RunSummary) async throws -> [RunDetails] {
     var children: [RunDetails] = []
-    var last: RunSummary?
-    repeat {
-      // The newest first: none has begun before its parent.
-      let page = try await store.runs(after: last).prefix { $0.began >= parent.began }
-      for run in page where run.parent == parent.id {
-        if let details = try await store.run(run.id) { children.append(details) }
+    for run in try await store.runs(RunSelection(parent: parent.id)).reversed() {
+      if let details = try await store.run(run.id) { children.append(details) }
+    }
+    return children
+  }
+
+  private func serve() async throws -> Int32 {
+    #if canImport(HTTPServing)
+      // An unusable store is an error at once.
+      _ = try await store.runs(limit: 1)
+      let (place, output) = (place, standardError)
+      let serve = ServeRuns(
+        store: store, place: place, address: try ServerAddress(arguments.address),
+        token: try arguments.tokenFile.map(Self.token), isReadOnly: arguments.isReadOnly
+      ) { address in
+        output.writeLine(
+          "http://\(address)/ shows the runs of \(place.onOneLine); Ctrl-C ends the page")
       }
-      last = page.count == 1_000 ? page.last : nil
-    } while last != nil
-    return children.reversed()
+      let flow = try await PerformedFlow(
+        of: serve, seenBy: FlowObservation(FlowOptions()), waitsForEnd: true)
+      switch flow.outcome {
+      case .result: return ExitCode.success
+      case .error(let error): throw error
+      case .cancelled: return flow.interruptedStatus
+      }
+    #else
+      throw JournalError(
+        """
+        this program was built without libmicrohttpd; install it (libmicrohttpd-dev on Debian), run \
+        `swift package purge-cache`, and build it again
+        """)
+    #endif
+  }
+
+  /// Reads the first line of a file.
+  private static func token(in path: String) throws -> String {
+    let bytes: [UInt8]
+    do { bytes = try FileDescriptor.contents(ofFile: path) } catch {
+      throw JournalError("the token file \(RawPath(path)): \(error)")
+    }
+    let line = bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+    guard let token = String(validating: line, as: UTF8.self), !token.isEmpty else {
+      throw JournalError(
+        "the token file \(RawPath(path)) has no token; expected it in the first line")
+    }
+    return token
   }
 
   private func cancel(_ run: RunSummary) async throws {

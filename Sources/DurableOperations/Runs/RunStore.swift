@@ -100,12 +100,32 @@ public struct RunStore: Sendable {
     after previous: RunSummary? = nil
   ) async throws -> [RunSummary] {
     let order = RunState.allCases.filter(states.contains)
-    return try await backend.runs(
+    return try await runs(
       RunSelection(
         flow: flow, states: order, limit: limit,
-        after: previous.map { (Int64(milliseconds: $0.began), $0.id) })
-    ).map { RunSummary($0, ownerHasEnded: backend.ownerHasEnded(of: $0)) }
+        after: previous.map { (Int64(milliseconds: $0.began), $0.id) }))
   }
+
+  /// Returns selected runs, the newest first.
+  ///
+  /// - Throws: A ``RunStoreError``.
+  package func runs(_ selection: RunSelection) async throws -> [RunSummary] {
+    try await backend.runs(selection)
+      .map { RunSummary($0, ownerHasEnded: backend.ownerHasEnded(of: $0)) }
+  }
+
+  /// Counts the runs by flow and state.
+  ///
+  /// - Parameter text: A part of the names; nil for all runs.
+  /// - Throws: A ``RunStoreError``.
+  package func counts(matching text: String? = nil) async throws -> [RunCount] {
+    try await backend.counts(matching: text)
+  }
+
+  /// Returns a text that changes with every change of the store, and perhaps without one.
+  ///
+  /// - Throws: A ``RunStoreError``.
+  package func version() async throws -> String { try await backend.version() }
 
   // MARK: Acting
 

@@ -22,6 +22,7 @@ extension SQLiteConnection {
       WHERE (?1 IS NULL OR flow = ?1)
         AND (?2 = '[]' OR state IN (SELECT value FROM json_each(?2)))
         AND (?3 IS NULL OR (began, id) < (?3, ?4))
+        AND (?6 IS NULL OR instr(lower(id), lower(?6)) > 0) AND (?7 IS NULL OR parent = ?7)
       ORDER BY began DESC, id DESC LIMIT ?5
       """,
       [
@@ -29,7 +30,22 @@ extension SQLiteConnection {
         selection.after.map { .integer($0.began) } ?? .null,
         selection.after.map { .text($0.id.text) } ?? .null,
         .integer(Int64(clamping: selection.limit)),
+        selection.text.map { .text($0) } ?? .null,
+        selection.parent.map { .text($0.text) } ?? .null,
       ], StoredRun.init)
+  }
+
+  func counts(matching text: String?) throws -> [RunCount] {
+    try fetchAll(
+      """
+      SELECT flow, state, count(*) FROM run WHERE ?1 IS NULL OR instr(lower(id), lower(?1)) > 0
+      GROUP BY flow, state ORDER BY flow, state
+      """, [text.map { .text($0) } ?? .null]
+    ) { row in
+      RunCount(
+        flow: row.text(at: 0) ?? "", state: RunState(rawValue: row.text(at: 1) ?? "") ?? .stuck,
+        count: Int(row.integer(at: 2)))
+    }
   }
 
   // MARK: Requests from outside

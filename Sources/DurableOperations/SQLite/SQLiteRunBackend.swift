@@ -188,6 +188,12 @@ final class SQLiteRunBackend: RunBackend {
     try await read { try $0.runs(selection) }
   }
 
+  func counts(matching text: String?) async throws -> [RunCount] {
+    try await read { try $0.counts(matching: text) }
+  }
+
+  func version() async throws -> String { try await read { "\(try $0.dataVersion)" } }
+
   func steps(of id: RunID, last count: Int?) async throws -> [StoredStep] {
     try await read { try $0.steps(of: id, last: count) }
   }

@@ -31,6 +31,14 @@ package protocol RunBackend: Sendable {
   /// Returns runs, the newest first.
   func runs(_ selection: RunSelection) async throws -> [StoredRun]
 
+  /// Counts the runs by flow and state.
+  ///
+  /// - Parameter text: A part of the names, as in ``RunSelection/text``; nil for all runs.
+  func counts(matching text: String?) async throws -> [RunCount]
+
+  /// Returns a text that changes with every change of the store, and perhaps without one.
+  func version() async throws -> String
+
   /// Returns the finished steps of a run in order, or only the last `count`.
   func steps(of id: RunID, last count: Int?) async throws -> [StoredStep]
 

@@ -57,6 +57,20 @@ public struct RunSummary: Sendable, Identifiable {
   public let cancelled: Date?
 }
 
+/// The number of runs of a flow in a state.
+package struct RunCount: Hashable, Sendable {
+  /// The name of the flow.
+  package let flow: String
+  package let state: RunState
+  package let count: Int
+
+  package init(flow: String, state: RunState, count: Int) {
+    self.flow = flow
+    self.state = state
+    self.count = count
+  }
+}
+
 /// A run with its finished steps.
 public struct RunDetails: Sendable {
   /// A finished step, or a value that the step in progress has stored.

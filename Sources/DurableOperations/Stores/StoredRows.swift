@@ -150,16 +150,22 @@ package struct StoredParts: Sendable {
 package struct RunSelection: Sendable {
   package var flow: String?
   package var states: [RunState]
+  /// A part of the name, in which upper and lower case of ASCII are equal; nil for any name.
+  package var text: String?
+  /// The run that started the runs as child flows; nil for any.
+  package var parent: RunID?
   package var limit: Int
   /// The last run of the page before.
   package var after: (began: Int64, id: RunID)?
 
   package init(
-    flow: String? = nil, states: [RunState] = [], limit: Int = .max,
-    after: (began: Int64, id: RunID)? = nil
+    flow: String? = nil, states: [RunState] = [], text: String? = nil, parent: RunID? = nil,
+    limit: Int = .max, after: (began: Int64, id: RunID)? = nil
   ) {
     self.flow = flow
     self.states = states
+    self.text = text
+    self.parent = parent
     self.limit = limit
     self.after = after
   }

@@ -3,8 +3,11 @@ struct ReadStatements: Sendable {
   /// The runs with some names ($1).
   let named: PostgresStatement
   /// The runs of a flow ($1, or null) in some states ($2) before a run ($3 time, $4 name; or null),
-  /// the newest first, at most $5.
+  /// the newest first, at most $5, with a text in their names ($6, or null) and a parent ($7, or
+  /// null).
   let runs: PostgresStatement
+  /// The numbers of runs by flow and state, with a text in their names ($1, or null).
+  let counts: PostgresStatement
   /// The runs that a worker ($1) has claimed, in the order of their attempts.
   let claimed: PostgresStatement
   /// The last finished steps of the run with a name ($1), at most $2, the last one first.
@@ -37,9 +40,20 @@ struct ReadStatements: Sendable {
           and ($2::text[] = '{}' or (\(Self.state)) = any($2::text[]))
           and ($3::bigint is null or (\(milliseconds("t.enqueue_at")),
             t.idempotency_key collate "C") < ($3::bigint, $4::text collate "C"))
+          and ($6::text is null or strpos(lower(t.idempotency_key), lower($6)) > 0)
+          and ($7::text is null or t.headers->>'parent' = $7)
         order by \(milliseconds("t.enqueue_at")) desc, t.idempotency_key collate "C" desc
         limit $5::bigint)
       order by \(milliseconds("t.enqueue_at")) desc, t.idempotency_key collate "C" desc
+      """)
+    counts = PostgresStatement(
+      "count runs",
+      """
+      select t.task_name, (\(Self.state)) as state, count(*)
+      from \(tasks) t join \(attempts) r on r.run_id = t.last_attempt_run
+      where t.headers ? 'run' and ($1::text is null
+        or strpos(lower(t.idempotency_key), lower($1)) > 0)
+      group by 1, 2 order by 1, 2
       """)
     let stepColumns = """
       select c.checkpoint_name, c.state->>'name', (c.state->'types')::text, c.state->>'kind',

@@ -62,7 +62,10 @@ final class PostgresRunBackend: RunBackend {
   /// was avoided in vain has a cost for which a query would be compiled.
   private static let avoidScans = PostgresStatement(
     "settings",
-    "select set_config('enable_seqscan', 'off', false), set_config('jit', 'off', false)")
+    """
+    select set_config('enable_seqscan', 'off', false), set_config('jit', 'off', false),
+      set_config('standard_conforming_strings', 'on', false)
+    """)
 
   var now: Int64 { options.milliseconds }
   var leaseSeconds: Int64 { max(1, lease.components.seconds) }
@@ -178,10 +181,29 @@ final class PostgresRunBackend: RunBackend {
       selection.flow.map { .text($0) } ?? .null, .texts(selection.states.map(\.rawValue)),
       selection.after.map { .integer($0.began) } ?? .null,
       selection.after.map { .text($0.id.text) } ?? .null,
-      .integer(Int64(clamping: selection.limit)),
+      .integer(Int64(clamping: selection.limit)), selection.text.map { .text($0) } ?? .null,
+      selection.parent.map { .text($0.text) } ?? .null,
     ]
     let rows = try await request { try $0.rows(read, values) }
     return (0..<rows.count).map { AbsurdRun(rows, $0, at: now).run }
+  }
+
+  func counts(matching text: String?) async throws -> [RunCount] {
+    let read = queue.reads.counts
+    let rows = try await request { try $0.rows(read, [text.map { .text($0) } ?? .null]) }
+    return (0..<rows.count).map { row in
+      RunCount(
+        flow: rows.text(row, 0) ?? "", state: RunState(rawValue: rows.text(row, 1) ?? "") ?? .stuck,
+        count: Int(rows.integer(row, 2) ?? 0))
+    }
+  }
+
+  /// The end of the write-ahead log, which every change of the server moves.
+  private static let logPosition = PostgresStatement(
+    "read the version", "select pg_current_wal_insert_lsn()")
+
+  func version() async throws -> String {
+    try await request { try $0.rows(Self.logPosition).text(0, 0) } ?? ""
   }
 
   func steps(of id: RunID, last count: Int?) async throws -> [StoredStep] {
