@@ -82,7 +82,8 @@ let package = Package(
         "HTTPOperations", "HeapUse", "OperationTracing", "RecordOperations", "SQLiteSupport",
         "SystemSupport",
       ],
-      path: "DevApp/Demo", exclude: ["Cluster/with-server"], swiftSettings: strict),
+      path: "DevApp/Demo", exclude: ["Cluster/with-server"],
+      resources: [.embedInCode("Page/Files")], swiftSettings: strict),
     .executableTarget(
       name: "Benchmarks",
       dependencies: [

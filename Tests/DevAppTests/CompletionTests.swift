@@ -20,7 +20,7 @@ import Testing
     ("DevApp journal ", files),
     (
       "DevApp journal runs.sqlite ",
-      ["cancel", "check", "forget", "init", "list", "retry", "send", "show"]
+      ["cancel", "check", "forget", "init", "list", "retry", "send", "serve", "show"]
     ),
     ("DevApp journal postgresql://flows@db/app sh", ["show"]),
     ("DevApp flow ", ["log", "run", "schema", "show", "status"]),

@@ -129,6 +129,13 @@ enum CompletionTable {
           queue, help,
         ]),
       CompletionNode("check", "checks the store and its values", options: [queue, help]),
+      CompletionNode(
+        "serve", "shows the runs on a page for the browser",
+        options: [
+          CompletionOption("--address", "where the page is, such as 127.0.0.1:8080", .text),
+          CompletionOption("--read-only", "shows runs only"),
+          CompletionOption("--token-file", "the file with the token", .file), queue, help,
+        ]),
       CompletionNode("init", "shows how to prepare a database", options: [queue, help]),
     ],
     options: [help])

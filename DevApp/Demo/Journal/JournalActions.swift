@@ -133,13 +133,14 @@ struct JournalActions {
     #if canImport(HTTPServing)
       // An unusable store is an error at once.
       _ = try await store.runs(limit: 1)
-      let (place, output) = (place, standardError)
+      let (place, output) = (place, output)
       let serve = ServeRuns(
         store: store, place: place, address: try ServerAddress(arguments.address),
         token: try arguments.tokenFile.map(Self.token), isReadOnly: arguments.isReadOnly
       ) { address in
-        output.writeLine(
-          "http://\(address)/ shows the runs of \(place.onOneLine); Ctrl-C ends the page")
+        let line =
+          "http://\(address)/ shows the runs of \(place.onOneLine); Ctrl-C ends the page\n"
+        try? output.write(Array(line.utf8))
       }
       let flow = try await PerformedFlow(
         of: serve, seenBy: FlowObservation(FlowOptions()), waitsForEnd: true)

@@ -3,12 +3,12 @@ import DurableOperations
 /// The arguments of `DevApp journal`.
 struct JournalArguments {
   enum Action: String, CaseIterable {
-    case list, show, cancel, retry, send, forget, check, `init`
+    case list, show, cancel, retry, send, forget, check, serve, `init`
 
     /// The positional arguments, in order.
     var positions: [String] {
       switch self {
-      case .list, .check, .`init`: []
+      case .list, .check, .serve, .`init`: []
       case .show, .cancel, .retry, .forget: ["RUN"]
       case .send: ["RUN", "EVENT", "JSON"]
       }
@@ -21,6 +21,7 @@ struct JournalArguments {
       case .cancel: ["--because"]
       case .retry: ["--from"]
       case .forget: ["--older-than"]
+      case .serve: ["--address", "--read-only", "--token-file"]
       case .send, .check, .`init`: []
       }
     }
@@ -43,6 +44,9 @@ struct JournalArguments {
   private(set) var reason: String?
   private(set) var step: Int?
   private(set) var age: Duration?
+  private(set) var address = "127.0.0.1:8080"
+  private(set) var isReadOnly = false
+  private(set) var tokenFile: String?
 
   init(_ arguments: ArraySlice<RawPath>) throws(UsageError) {
     var rest = arguments
@@ -50,7 +54,7 @@ struct JournalArguments {
       throw UsageError("journal: no STORE; expected \(StoreOptions.expected)")
     }
     place = try StoreOptions.place(file, "STORE", for: "journal")
-    let actions = "list, show, cancel, retry, send, forget, check or init"
+    let actions = "list, show, cancel, retry, send, forget, check, serve or init"
     guard let word = rest.popFirst() else {
       throw UsageError("journal: no action; expected \(actions)")
     }
@@ -126,6 +130,9 @@ struct JournalArguments {
     case "--json": isJSON = true
     case "--live": isLive = true
     case "--flow": flow = try value("the name of a flow")
+    case "--address": address = try value("HOST:PORT, such as 127.0.0.1:8080")
+    case "--read-only": isReadOnly = true
+    case "--token-file": tokenFile = try value("the file with the token")
     case "--because": reason = try value("a reason")
     case "--state":
       let expected = RunState.allCases.map(\.rawValue).joined(separator: ", ")

@@ -1,7 +1,7 @@
 import DurableOperations
 import SystemSupport
 
-/// `DevApp journal STORE list|show|cancel|retry|send|forget|check|init …`
+/// `DevApp journal STORE list|show|cancel|retry|send|forget|check|serve|init …`
 struct JournalCommand {
   static let usage = """
     usage: DevApp journal STORE list [--state STATE] [--flow FLOW] [--json]
@@ -12,6 +12,7 @@ struct JournalCommand {
            DevApp journal STORE forget RUN
            DevApp journal STORE forget --older-than AGE
            DevApp journal STORE check
+           DevApp journal STORE serve [--address HOST:PORT] [--read-only] [--token-file FILE]
            DevApp journal STORE init
 
     Shows and controls durable runs, which survive the end of their process. STORE is the SQLite file that an existing
@@ -25,6 +26,7 @@ struct JournalCommand {
     send      sends an event to a run; the first event of a name counts
     forget    deletes a run that has ended, or all that ended before some time
     check     checks the store and its values; stuck runs count as problems
+    serve     shows the runs on a page for the browser, and lets it control them, until Ctrl-C
     init      shows the commands that prepare a database, and what is missing in it; changes nothing
 
     list
@@ -44,6 +46,13 @@ struct JournalCommand {
 
     forget
       --older-than AGE  a number and a unit: s, m, h, d or w, such as 7d
+
+    serve
+      --address HOST:PORT
+                        where the page is (default: 127.0.0.1:8080); port 0 is any free one
+      --read-only       shows runs only
+      --token-file FILE the token that the page asks for, the first line of FILE; needed for an address that other
+                        machines can reach
 
     list and show
       --json            prints each run as a JSON object on a line, with times in UTC

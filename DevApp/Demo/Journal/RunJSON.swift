@@ -24,7 +24,8 @@ enum RunJSON {
     return writer.bytes + [UInt8(ascii: "\n")]
   }
 
-  private static func write(_ run: RunSummary, to writer: inout JSONWriter) {
+  /// Writes the members of a run.
+  static func write(_ run: RunSummary, to writer: inout JSONWriter) {
     writer.member("id", run.id.text)
     writer.member("flow", run.flow)
     writer.member("state", run.state.rawValue)

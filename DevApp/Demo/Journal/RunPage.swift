@@ -94,7 +94,8 @@ struct RunPage {
 }
 
 extension RunDetails.Step {
-  fileprivate var time: String {
+  /// How long the last attempt took.
+  var time: String {
     let milliseconds = Int64((ended.timeIntervalSince(began) * 1_000).rounded())
     return milliseconds > 0 ? Duration.milliseconds(milliseconds).readable : "< 1 ms"
   }

@@ -13,13 +13,19 @@ extension OperationTrace {
   /// step.
   ///
   /// If several workers have run the run and its child flows, each has lanes of its own.
-  init(_ details: RunDetails, children: [RunDetails] = []) {
+  ///
+  /// - Parameters:
+  ///   - children: The child flows.
+  ///   - count: How many of the last steps are shown; nil for all.
+  init(_ details: RunDetails, children: [RunDetails] = [], last count: Int? = nil) {
     let run = details.summary
-    var timeline = RunTimeline(from: run.began)
-    let whole = timeline.begin(run.id.text, at: run.began, below: nil)
-    let finished = details.steps.filter { $0.key.isEmpty }
-    let all = finished + children.flatMap { $0.steps.filter { $0.key.isEmpty } }
-    let workers = timeline.begin(workersOf: all, below: whole)
+    let all = details.steps.filter { $0.key.isEmpty }
+    let finished = all.suffix(count ?? .max)
+    let start = finished.count < all.count ? finished.first?.began ?? run.began : run.began
+    var timeline = RunTimeline(from: start)
+    let whole = timeline.begin(run.id.text, at: start, below: nil)
+    let steps = finished + children.flatMap { $0.steps.filter { $0.key.isEmpty } }
+    let workers = timeline.begin(workersOf: Array(steps), below: whole)
     for step in finished {
       let above = step.worker.flatMap { workers[$0] } ?? whole
       let span = timeline.begin(step.name, at: step.began, below: above, attempt: step.attempts)
@@ -33,10 +39,10 @@ extension OperationTrace {
     timeline.add(children) { child in
       child.steps.last.flatMap(\.worker).flatMap { workers[$0] } ?? whole
     }
-    timeline.end(workers, of: all)
+    timeline.end(workers, of: Array(steps))
     if let ended = run.ended { timeline.end(whole, at: ended, as: End(run)) }
     self.init(
-      beginning: Int64(run.began.timeIntervalSince1970 * 1_000) * 1_000_000,
+      beginning: Int64(start.timeIntervalSince1970 * 1_000) * 1_000_000,
       spans: timeline.spans)
   }
 }

@@ -78,12 +78,23 @@ public struct RunStore: Sendable {
   /// - Parameter id: The name of the run.
   /// - Returns: Nil if there is no such run.
   /// - Throws: A ``RunStoreError``.
-  public func run(_ id: RunID) async throws -> RunDetails? {
+  public func run(_ id: RunID) async throws -> RunDetails? { try await run(id) { _ in nil } }
+
+  /// Returns a run with its last steps.
+  ///
+  /// - Parameters:
+  ///   - id: The name of the run.
+  ///   - count: Returns how many finished steps to read; nil for all.
+  /// - Returns: Nil if there is no such run.
+  /// - Throws: A ``RunStoreError``.
+  package func run(
+    _ id: RunID, last count: (RunSummary) -> Int?
+  ) async throws -> RunDetails? {
     guard let run = try await backend.run(id) else { return nil }
-    let parts = try await backend.parts(of: id, last: nil)
+    let summary = RunSummary(run, ownerHasEnded: backend.ownerHasEnded(of: run))
+    let parts = try await backend.parts(of: id, last: count(summary))
     return RunDetails(
-      summary: RunSummary(run, ownerHasEnded: backend.ownerHasEnded(of: run)),
-      steps: (parts.steps + parts.keys).map { RunDetails.Step($0) },
+      summary: summary, steps: (parts.steps + parts.keys).map { RunDetails.Step($0) },
       outcome: run.outcome, sequence: run.sequence)
   }
 

@@ -81,6 +81,7 @@ package struct MediaType: Sendable, Hashable {
   package static let html = MediaType("text/html; charset=utf-8")
   package static let javaScript = MediaType("text/javascript; charset=utf-8")
   package static let json = MediaType("application/json")
+  package static let svg = MediaType("image/svg+xml")
   package static let text = MediaType("text/plain; charset=utf-8")
   static let eventStream = MediaType("text/event-stream")
 }

@@ -1,0 +1,99 @@
+import CompositeOperations
+import DurableOperations
+import Foundation
+import SystemSupport
+
+/// A page around its contents.
+struct PageLayout {
+  let title: String
+  let heading: HTML
+  let main: HTML
+
+  /// - Parameter nonce: The mark of the script and the styles that the browser may use.
+  func html(nonce: String) -> HTML {
+    """
+    <!doctype html>
+    <html lang="en">
+    <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>\(title: title)</title>
+    <style nonce="\(attribute: nonce)">
+    \(PageFiles.style)</style>
+    <script nonce="\(attribute: nonce)" type="module">
+    \(PageFiles.script)</script>
+    </head>
+    <body>
+    <a class="skip" href="#main">Skip to the contents</a>
+    <header>\(heading)<span class="live lost" role="status">not live: reload to see changes</span></header>
+    <main id="main">
+    \(main)
+    </main>
+    </body>
+    </html>
+
+    """
+  }
+}
+
+extension RunState {
+  /// The state as a word with its color.
+  var badge: HTML { "<span class=\"state \(HTML(stringLiteral: rawValue))\">\(rawValue)</span>" }
+}
+
+extension Date {
+  /// How long ago it was, with the exact time as a tooltip.
+  func age(at now: Date) -> HTML {
+    let seconds = max(0, now.timeIntervalSince(self))
+    let text: String
+    switch seconds {
+    case ..<60: text = "\(Int(seconds)) s"
+    case ..<3_600: text = "\(Int(seconds / 60)) min"
+    case ..<86_400: text = "\(Int(seconds / 3_600)) h"
+    default: text = "\(Int(seconds / 86_400)) d"
+    }
+    return "<time datetime=\"\(iso8601)\" title=\"\(iso8601)\">\(text) ago</time>"
+  }
+}
+
+extension RunID {
+  /// The address of the page of the run. The name is no part of the path, because it may contain
+  /// slashes.
+  var path: String { path(to: nil) }
+
+  /// The address of a part of the page.
+  func path(to part: String?, _ items: [(String, String)] = []) -> String {
+    let query = ([("id", text)] + items).map { "\($0)=\($1.encodedForQuery)" }
+    return "/run\(part.map { "/" + $0 } ?? "")?\(query.joined(separator: "&"))"
+  }
+
+  var link: HTML { "<a href=\"\(attribute: path)\">\(text)</a>" }
+}
+
+/// A problem of a request, as its answer states it.
+struct PageProblem: Error {
+  enum Kind { case badRequest, notFound, conflict, forbidden, failed }
+
+  let kind: Kind
+  let text: String
+
+  init(_ kind: Kind, _ text: String) { (self.kind, self.text) = (kind, text) }
+
+  var layout: PageLayout {
+    PageLayout(
+      title: "Runs", heading: "<h1><a href=\"/\">Runs</a></h1>",
+      main: "<p id=\"notice\" class=\"notice failed\" role=\"alert\">\(text)</p>")
+  }
+
+  var json: [UInt8] {
+    var json = JSONWriter()
+    json.object { $0.member("error", text) }
+    return json.bytes + [UInt8(ascii: "\n")]
+  }
+}
+
+/// The files of the page, which are embedded in the program.
+enum PageFiles {
+  static let style = HTML(stringLiteral: String(decoding: PackageResources.page_css, as: UTF8.self))
+  static let script = HTML(stringLiteral: String(decoding: PackageResources.page_js, as: UTF8.self))
+}

@@ -1,0 +1,96 @@
+import DurableOperations
+import Foundation
+
+/// The runs that a page of the list shows, as its address contains them.
+struct RunQuery: Sendable {
+  /// The number of runs on a page.
+  static let pageSize = 100
+
+  var state: RunState?
+  var flow: String?
+  /// A part of the names.
+  var text: String?
+  /// The last run of the page before.
+  var after: (began: Int64, id: RunID)?
+
+  init() {}
+
+  /// - Throws: A ``PageProblem`` for an unknown item or value.
+  init(_ items: [(name: String, value: String)]) throws(PageProblem) {
+    for (name, value) in items where !value.isEmpty {
+      switch name {
+      case "state":
+        guard let state = RunState(rawValue: value) else {
+          let expected = RunState.allCases.map(\.rawValue).joined(separator: ", ")
+          throw PageProblem(.badRequest, "unknown state \(value.quoted); expected \(expected)")
+        }
+        self.state = state
+      case "flow": flow = value
+      case "text": text = value
+      case "after":
+        let parts = value.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, let began = Int64(parts[0]) else {
+          throw PageProblem(
+            .badRequest,
+            "invalid after \(value.quoted); expected the value of `next` of the page before")
+        }
+        after = (began, RunID(String(parts[1])))
+      default:
+        throw PageProblem(
+          .badRequest, "unknown parameter \(name.quoted); expected state, flow, text or after")
+      }
+    }
+  }
+
+  /// One more run shows whether there is a next page.
+  var selection: RunSelection {
+    RunSelection(
+      flow: flow, states: state.map { [$0] } ?? [], text: text, limit: Self.pageSize + 1,
+      after: after)
+  }
+
+  /// The value of `after` for the page after a run.
+  static func cursor(after run: RunSummary) -> String {
+    "\(Int64((run.began.timeIntervalSince1970 * 1_000).rounded())) \(run.id.text)"
+  }
+
+  /// The address of the first page with another state.
+  func path(of state: RunState?) -> String {
+    var query = self
+    (query.state, query.after) = (state, nil)
+    return query.path(after: nil)
+  }
+
+  /// The address of the page after a run; the first page without one.
+  func path(after run: RunSummary?) -> String {
+    var items: [(String, String)] = []
+    if let state { items.append(("state", state.rawValue)) }
+    if let flow { items.append(("flow", flow)) }
+    if let text { items.append(("text", text)) }
+    if let run { items.append(("after", Self.cursor(after: run))) }
+    if items.isEmpty { return "/" }
+    return "/?" + items.map { "\($0)=\($1.encodedForQuery)" }.joined(separator: "&")
+  }
+}
+
+extension String {
+  /// The text in percent encoding, for a query or as one component of a path.
+  var encodedForQuery: String {
+    var text = ""
+    for byte in utf8 {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"),
+        UInt8(ascii: "~"):
+        text.unicodeScalars.append(Unicode.Scalar(byte))
+      default:
+        let digits = String(byte, radix: 16, uppercase: true)
+        text += digits.count == 1 ? "%0\(digits)" : "%\(digits)"
+      }
+    }
+    return text
+  }
+
+  /// The text in quotes, shortened, for messages.
+  var quoted: String { "'\(String(prefix(100)))'" }
+}

@@ -1,0 +1,231 @@
+#if canImport(HTTPServing)
+  import CompositeOperations
+  import DurableOperations
+  import Foundation
+  import HTTPServing
+  import OperationTracing
+  import SystemSupport
+
+  /// The answers to the requests of the page of runs.
+  ///
+  /// Each address has a page and, for `Accept: application/json`, an object.
+  struct RunRoutes: Sendable {
+    let store: RunStore
+    /// The file or the address of the store, without a password.
+    let place: String
+    let isReadOnly: Bool
+    let changes: StoreChanges
+
+    func response(to request: HTTPRequest) async -> HTTPResponse {
+      do {
+        let path = request.path
+        switch (request.method, path) {
+        case ("GET", "/"): return try await list(request)
+        case ("GET", "/events"): return events()
+        case ("GET", "/run"): return try await run(request)
+        case ("GET", "/run/timeline.svg"):
+          return HTTPResponse(.svg, try await timeline(request))
+        case ("GET", "/run/outcome"), ("GET", "/run/state"), ("GET", "/run/value"):
+          return try await value(request)
+        case ("POST", _) where path.hasPrefix("/run/"):
+          return try await act(String(path.dropFirst(5)), request)
+        default: throw PageProblem(.notFound, "there is no page \(request.path.quoted)")
+        }
+      } catch let problem as PageProblem { return answer(problem, to: request) } catch let error
+        as RunStoreError
+      {
+        return answer(PageProblem(.failed, "\(error)"), to: request)
+      } catch { return answer(PageProblem(.failed, "\(error)"), to: request) }
+    }
+
+    private func answer(_ problem: PageProblem, to request: HTTPRequest) -> HTTPResponse {
+      if request.wantsJSON { return HTTPResponse(.json, problem.json, status: problem.status) }
+      return HTTPResponse(
+        .html, problem.layout.html(nonce: request.nonce).text, status: problem.status)
+    }
+
+    private func page(_ layout: PageLayout, _ request: HTTPRequest) -> HTTPResponse {
+      HTTPResponse(.html, layout.html(nonce: request.nonce).text)
+    }
+
+    // MARK: Reading
+
+    private func list(_ request: HTTPRequest) async throws -> HTTPResponse {
+      let query = try RunQuery(request.query)
+      let runs = try await store.runs(query.selection)
+      let counts = try await store.counts(matching: query.text)
+      let list = RunListPage(of: query, in: place, runs, counts, at: Date())
+      return request.wantsJSON ? HTTPResponse(.json, list.json) : page(list.layout, request)
+    }
+
+    /// Returns the run of a request.
+    ///
+    /// - Parameter count: Returns how many finished steps to read; nil for all.
+    private func existing(
+      _ request: HTTPRequest, last count: (RunSummary) -> Int? = { _ in nil }
+    ) async throws -> RunDetails {
+      guard let name = request.queryValue("id") else {
+        throw PageProblem(.badRequest, "no id; expected the name of a run, as in /run?id=NAME")
+      }
+      if let details = try await store.run(RunID(name), last: count) { return details }
+      throw Self.missing(name)
+    }
+
+    private static func missing(_ name: String) -> PageProblem {
+      PageProblem(.notFound, "there is no run \(name.quoted); it may have been forgotten")
+    }
+
+    private func run(_ request: HTTPRequest) async throws -> HTTPResponse {
+      if request.wantsJSON { return HTTPResponse(.json, RunJSON.line(try await existing(request))) }
+      let before = try number("before", in: request)
+      // One more, from which the first one on the page has changed the state.
+      let details = try await existing(request) { run in
+        max(0, run.step - (before ?? run.step)) + RunViewPage.pageSize + 1
+      }
+      let view = RunViewPage(
+        details: details, before: before, children: try await children(of: details.summary.id),
+        secret: isReadOnly ? nil : request.formSecret, now: Date())
+      return page(view.layout, request)
+    }
+
+    private func number(_ name: String, in request: HTTPRequest) throws -> Int? {
+      guard let text = request.queryValue(name) else { return nil }
+      if let number = Int(text), number >= 0 { return number }
+      throw PageProblem(
+        .badRequest, "invalid \(name) \(text.quoted); expected the number of a step, from 0")
+    }
+
+    /// A stored value as plain text: the outcome, the state, or the state or value after a step.
+    private func value(_ request: HTTPRequest) async throws -> HTTPResponse {
+      let position = try number("position", in: request)
+      let details = try await existing(request) { run in
+        position.map { max(1, run.step - $0) } ?? 0
+      }
+      let step = details.steps.first { $0.key.isEmpty && $0.position == position }
+      if let position, step == nil {
+        throw PageProblem(.notFound, "the run keeps no step \(position)")
+      }
+      let text: String? =
+        switch request.path {
+        case "/run/outcome": details.outcome
+        case "/run/state": position == nil ? details.sequence : step?.state
+        default: step?.value
+        }
+      guard let text else { throw PageProblem(.notFound, "there is no such value") }
+      return HTTPResponse(.text, text)
+    }
+
+    /// The child flows of a run, the newest first.
+    private func children(of id: RunID) async throws -> [RunSummary] {
+      try await store.runs(RunSelection(parent: id, limit: RunQuery.pageSize))
+    }
+
+    /// The picture of the last steps, and of the child flows.
+    private func timeline(_ request: HTTPRequest) async throws -> String {
+      let count = RunViewPage.pageSize
+      let details = try await existing(request) { _ in count + 1 }
+      var children: [RunDetails] = []
+      for child in try await self.children(of: details.summary.id).prefix(20).reversed() {
+        if let details = try await store.run(child.id) { children.append(details) }
+      }
+      return OperationTrace(details, children: children, last: count).svg
+    }
+
+    // MARK: Events
+
+    /// Sends an event whenever something in the store may have changed.
+    private func events() -> HTTPResponse {
+      HTTPResponse.events { [changes] sink in
+        await changes.eachVersion { sink.send(EventMessage("change", data: $0)) }
+      }
+    }
+
+    // MARK: Acting
+
+    private func act(
+      _ action: String, _ request: HTTPRequest
+    ) async throws -> HTTPResponse {
+      if isReadOnly {
+        throw PageProblem(.forbidden, "the page is read-only: it was started with --read-only")
+      }
+      guard let form = request.form else {
+        throw PageProblem(.badRequest, "the body is no form; expected its fields, URL-encoded")
+      }
+      func field(_ name: String) -> String {
+        form.first { $0.name == name }?.value.trimmingCharacters(in: .whitespacesAndNewlines) ?? ""
+      }
+      let name = request.queryValue("id") ?? ""
+      guard let run = try await store.summary(of: RunID(name)) else { throw Self.missing(name) }
+      let id = run.id
+      let done: String
+      do {
+        switch action {
+        case "cancel":
+          if run.state.hasEnded {
+            throw PageProblem(.conflict, "the run has already ended (\(run.state.rawValue))")
+          }
+          try await store.cancel(id, because: field("reason").isEmpty ? nil : field("reason"))
+          done = "The cancellation is requested."
+        case "retry":
+          try await store.retry(id, from: try step(field("step")))
+          done = "The run is ready; a worker that knows its flow continues it."
+        case "send":
+          let (event, payload) = (field("event"), field("payload"))
+          if event.isEmpty { throw PageProblem(.badRequest, "the name of the event is empty") }
+          guard RunJSON.isValid(payload) else {
+            throw PageProblem(
+              .badRequest, "the value is not JSON: \(payload.quoted); put a text in quotes")
+          }
+          try await store.send(encoded: payload, as: event, to: id)
+          done = "The event \(event.quoted) was sent. The first event of a name counts."
+        case "forget":
+          try await store.forget(id)
+          return request.wantsJSON
+            ? HTTPResponse(.json, Self.json(done: "The run is deleted.", location: "/"))
+            : .redirect(to: "/")
+        default: throw PageProblem(.notFound, "there is no action \(action.quoted)")
+        }
+      } catch let error as RunStoreError { throw PageProblem(.conflict, "\(error)") }
+      return request.wantsJSON
+        ? HTTPResponse(.json, Self.json(done: done, location: nil)) : .redirect(to: id.path)
+    }
+
+    private func step(_ text: String) throws -> Int? {
+      if text.isEmpty { return nil }
+      guard let number = Int(text), number >= 0 else {
+        throw PageProblem(
+          .badRequest, "invalid step \(text.quoted); expected the number of a step, from 0")
+      }
+      return number
+    }
+
+    private static func json(done: String, location: String?) -> [UInt8] {
+      var json = JSONWriter()
+      json.object { json in
+        json.member("done", done)
+        if let location { json.member("location", location) }
+      }
+      return json.bytes + [UInt8(ascii: "\n")]
+    }
+  }
+
+  extension HTTPRequest {
+    /// Whether the client prefers JSON to a page.
+    fileprivate var wantsJSON: Bool {
+      let accept = headers["Accept"] ?? ""
+      return accept.contains("application/json") && !accept.contains("text/html")
+    }
+  }
+
+  extension PageProblem {
+    fileprivate var status: Int {
+      switch kind {
+      case .badRequest: 400
+      case .notFound: 404
+      case .conflict: 409
+      case .forbidden: 403
+      case .failed: 500
+      }
+    }
+  }
+#endif

@@ -1,0 +1,264 @@
+import DurableOperations
+import Foundation
+import SystemSupport
+
+/// A run with its steps.
+struct RunViewPage {
+  /// The number of steps on a page.
+  static let pageSize = 100
+  /// The number of bytes of a value that the page shows.
+  private static let shownBytes = 2_000
+
+  let details: RunDetails
+  /// The first step that is not shown, from the end; nil for the last steps.
+  let before: Int?
+  let children: [RunSummary]
+  /// The secret of the forms; nil if there are none.
+  let secret: String?
+  let now: Date
+
+  private var run: RunSummary { details.summary }
+  private var finished: [RunDetails.Step] { details.steps.filter { $0.key.isEmpty } }
+  private var keys: [RunDetails.Step] { details.steps.filter { !$0.key.isEmpty } }
+
+  var layout: PageLayout {
+    PageLayout(
+      title: "\(run.id.text) – \(run.state.rawValue)",
+      heading: """
+        <h1><a href="/">Runs</a> / \(run.id.text)</h1>
+        """,
+      main: "<p id=\"notice\" role=\"status\"></p>\n" + facts + actions + failure + stepTable
+        + inProgress + timeline + sequence)
+  }
+
+  // MARK: Facts
+
+  private var facts: HTML {
+    var rows: [(String, HTML)] = [
+      ("State", "\(run.state.badge)\(run.detail)"), ("Flow", "\(run.flow)"),
+      ("Began", run.began.age(at: now)), ("Changed", run.updated.age(at: now)),
+      ("Finished steps", "\(run.step)"),
+    ]
+    if run.attempt > 1 { rows.append(("Attempt", "\(run.attempt)")) }
+    if !run.workerText.isEmpty { rows.append(("Worker", "\(run.workerText)")) }
+    if let parent = run.parent { rows.append(("Parent", parent.link)) }
+    if !children.isEmpty {
+      let links = children.map { child -> HTML in "\(child.id.link) \(child.state.badge)" }
+      rows.append(("Child flows", links.joined(by: "<br>")))
+    }
+    let terms = rows.map { name, value -> HTML in "<dt>\(name)</dt><dd>\(value)</dd>\n" }
+    return "<dl>\n\(terms.joined())</dl>\n"
+  }
+
+  // MARK: Actions
+
+  private var actions: HTML {
+    guard let secret else { return "" }
+    var forms: [HTML] = []
+    func form(_ action: String, _ title: String, _ fields: HTML, _ button: String) -> HTML {
+      """
+      <details id="\(HTML(stringLiteral: action))"><summary>\(title)…</summary>
+      <form method="post" action="\(attribute: run.id.path(to: action))">
+      <input type="hidden" name="form-secret" value="\(attribute: secret)">\(fields)
+      <button>\(button)</button></form></details>
+
+      """
+    }
+    if !run.state.hasEnded {
+      forms.append(
+        form(
+          "cancel", "Cancel",
+          """
+          <label for="reason">Reason<input id="reason" name="reason" data-keep></label>
+          """, "Cancel the run and its child flows"))
+      forms.append(
+        form(
+          "send", "Send an event",
+          """
+          <label for="event">Event<input id="event" name="event" required data-keep
+          value="\(attribute: run.event ?? "")"></label>
+          <label for="payload">Value as JSON<textarea id="payload" name="payload" rows="3" required
+          data-keep>null</textarea></label>
+          """, "Send the event"))
+    }
+    if run.state.hasEnded || run.state == .stuck || run.state == .parked {
+      forms.append(
+        form(
+          "retry", "Retry",
+          """
+          <label for="step">First step to repeat (empty: the last one if it failed)
+          <input id="step" name="step" inputmode="numeric" pattern="[0-9]*" data-keep></label>
+          """, "Retry the run"))
+    }
+    if run.state.hasEnded {
+      forms.append(form("forget", "Forget", "", "Delete the run and its steps"))
+    }
+    return "<div class=\"actions\">\n\(forms.joined())</div>\n"
+  }
+
+  // MARK: Outcome
+
+  private var failure: HTML {
+    guard let outcome = details.outcome, run.state.hasEnded else { return "" }
+    let title: HTML = run.state == .result ? "Result" : "Error"
+    return "<h2>\(title)</h2>\n"
+      + value(RunError(outcome)?.text ?? outcome, id: "outcome", run.id.path(to: "outcome"))
+  }
+
+  // MARK: Steps
+
+  /// The steps of the page, the last ones first.
+  private var shown: ArraySlice<RunDetails.Step> {
+    finished.prefix { $0.position < before ?? .max }.suffix(Self.pageSize)
+  }
+
+  private var stepTable: HTML {
+    let shown = shown
+    if shown.isEmpty { return "<h2>Steps</h2>\n<p class=\"faint\">No finished step is kept.</p>\n" }
+    let rows = zip(shown.indices, shown).reversed().map { index, step in
+      row(step, since: index > finished.startIndex ? lastState(before: index) : nil)
+    }
+    var links: [HTML] = []
+    if before != nil { links.append("<a href=\"\(attribute: run.id.path)\">Last steps</a>") }
+    if let first = shown.first, first.position > (finished.first?.position ?? 0) {
+      links.append(
+        """
+        <a href="\(attribute: run.id.path(to: nil, [("before", "\(first.position)")]))">\
+        Earlier steps</a>
+        """)
+    }
+    let pages: HTML =
+      links.isEmpty ? "" : "<nav aria-label=\"Steps\"><p>\(links.joined(by: " · "))</p></nav>\n"
+    return """
+      <h2>Steps</h2>
+      <div class="scroll"><table class="wide">
+      <thead><tr><th scope="col" class="number">#</th><th scope="col">Step</th>
+      <th scope="col">Outcome</th><th scope="col" class="number">Time</th>
+      <th scope="col" class="number">Attempts</th><th scope="col">Worker</th>
+      <th scope="col">Value and state</th></tr></thead>
+      <tbody>
+      \(rows.joined())</tbody></table></div>
+      \(pages)
+      """
+  }
+
+  /// The state before a step, if it is known.
+  private func lastState(before index: Int) -> String? {
+    finished[..<index].last { $0.state != nil }?.state
+  }
+
+  private func row(_ step: RunDetails.Step, since before: String?) -> HTML {
+    """
+    <tr><td class="number" data-label="#">\(step.position)</td><td class="run">\(step.name)</td>
+    <td data-label="Outcome">\(step.outcomeBadge)</td>
+    <td class="number" data-label="Time">\(step.time)</td>
+    <td class="number" data-label="Attempts">\(step.attempts)</td>
+    <td data-label="Worker">\(step.worker ?? "")</td>
+    <td>\(values(step))\(changes(step, since: before))</td></tr>
+
+    """
+  }
+
+  private func values(_ step: RunDetails.Step) -> HTML {
+    guard let value = step.value else { return "" }
+    let text = step.kind == .error ? RunError(value)?.text ?? value : value
+    let id = "value-\(step.position)"
+    // Short values need no click.
+    if text.utf8.count <= 60, !text.contains("\n") { return "<code>\(text)</code>" }
+    return """
+      <details id="\(HTML(stringLiteral: id))"><summary>\(String(text.prefix(60)))…</summary>
+      \(self.value(text, id: id + "-text", run.id.path(to: "value", position(step))))</details>
+      """
+  }
+
+  private func changes(_ step: RunDetails.Step, since before: String?) -> HTML {
+    guard let state = step.state else { return "" }
+    let difference = JSONDifference(from: before, to: state)
+    let lines = difference.changes.map { change -> HTML in
+      let path = change.path.isEmpty ? "state" : change.path
+      return """
+        <li><code>\(path)</code>: \(short(change.before)) → \(short(change.after))</li>
+
+        """
+    }
+    let rest: HTML = difference.isPartial ? "<li>…</li>" : ""
+    return """
+      <details id="state-\(step.position)"><summary>State\
+      \(before == nil ? "" : ": \(difference.changes.count) changes")</summary>
+      <ul>\(lines.joined())\(rest)</ul>
+      \(value(state, id: "state-\(step.position)-text", run.id.path(to: "state", position(step))))
+      </details>
+      """
+  }
+
+  private func short(_ text: String?) -> HTML {
+    guard let text else { return "<span class=\"faint\">nothing</span>" }
+    return "<code>\(text.utf8.count > 120 ? String(text.prefix(100)) + "…" : text)</code>"
+  }
+
+  // MARK: The step in progress
+
+  private var inProgress: HTML {
+    if run.state.hasEnded || keys.isEmpty { return "" }
+    let rows = keys.suffix(Self.pageSize).map { key -> HTML in
+      """
+      <tr><td class="run">\(key.key)</td><td>\(key.outcomeBadge)</td>
+      <td class="number">\(key.time)</td><td>\(short(key.value))</td></tr>
+
+      """
+    }
+    return """
+      <h2>Step in progress: \(keys[0].name)</h2>
+      <div class="scroll"><table><thead><tr><th scope="col">Part</th><th scope="col">Outcome</th>
+      <th scope="col" class="number">Time</th><th scope="col">Value</th></tr></thead><tbody>
+      \(rows.joined())</tbody></table></div>
+
+      """
+  }
+
+  private var timeline: HTML {
+    let stamp = "\(Int64(run.updated.timeIntervalSince1970 * 1_000))"
+    return """
+      <h2>Timeline</h2>
+      <p class="timeline"><img src="\(attribute: run.id.path(to: "timeline.svg", [("at", stamp)]))" \
+      alt="Timeline of the last steps and of the child flows"></p>
+
+      """
+  }
+
+  private var sequence: HTML {
+    "<h2>State of the sequence</h2>\n"
+      + value(details.sequence, id: "sequence", run.id.path(to: "state"))
+  }
+
+  // MARK: Values
+
+  private func position(_ step: RunDetails.Step) -> [(String, String)] {
+    [("position", "\(step.position)")]
+  }
+
+  /// A value with a button that copies it. A long one is cut, with a link to all of it.
+  private func value(_ text: String, id: String, _ path: String) -> HTML {
+    let size = text.utf8.count
+    if size > Self.shownBytes {
+      let start = String(decoding: text.utf8.prefix(Self.shownBytes), as: UTF8.self)
+      return """
+        <pre id="\(HTML(stringLiteral: id))">\(start)…</pre>
+        <p><a href="\(attribute: path)">All \(size) bytes</a></p>
+
+        """
+    }
+    return """
+      <pre id="\(HTML(stringLiteral: id))">\(text)</pre>
+      <button type="button" data-copy="\(HTML(stringLiteral: id))">Copy</button>
+
+      """
+  }
+}
+
+extension RunDetails.Step {
+  fileprivate var outcomeBadge: HTML {
+    let name = HTML(stringLiteral: kind.rawValue)
+    return "<span class=\"state \(name)\">\(name)</span>"
+  }
+}

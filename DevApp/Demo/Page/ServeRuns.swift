@@ -1,0 +1,37 @@
+#if canImport(HTTPServing)
+  import CompositeOperations
+  import DurableOperations
+  import Foundation
+  import HTTPServing
+  import SystemSupport
+
+  /// An operation that serves the page of the runs of a store until it is cancelled.
+  struct ServeRuns: ComposableOperation {
+    let store: RunStore
+    /// The file or the address of the store, without a password.
+    let place: String
+    let address: ServerAddress
+    let token: String?
+    let isReadOnly: Bool
+    let onListening: @Sendable (ServerAddress) -> Void
+
+    var operationName: String { "serve" }
+
+    func perform(in context: OperationContext) async throws {
+      let changes = StoreChanges(of: store)
+      let routes = RunRoutes(
+        store: store, place: place, isReadOnly: isReadOnly, changes: changes)
+      let server = ServeHTTP(at: address, token: token, onListening: onListening) {
+        await routes.response(to: $0)
+      }
+      let watch = SimpleOperation { try await changes.watch() }.named("watch the store")
+      do {
+        _ = try await context.run(ParallelOperation([AnyOperation(server), AnyOperation(watch)]))
+      } catch let error as ParallelOperationError {
+        // Only the server fails by itself.
+        if case .error(let cause)? = error.failures.first?.outcome { throw cause }
+        throw error
+      }
+    }
+  }
+#endif

@@ -1,0 +1,299 @@
+import DurableOperations
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(5)), .enabled(if: PageFixture.isPossible)) struct PageTests {
+  private func journal() async throws -> JournalFixture {
+    let journal = try JournalFixture()
+    try await journal.startParked("order/7")
+    try await journal.startFailed("failed")
+    try await journal.store.start(Packing(), named: "ready")
+    return journal
+  }
+
+  @Test func `the list shows the runs of a state, a flow and a name, with counts`() async throws {
+    let journal = try await journal()
+    let printed = try await PageFixture.serving(journal) { page in
+      func names(_ path: String) async throws -> [String] {
+        let list = try await page.get(path, asJSON: true).json
+        return try #require(list["runs"] as? [[String: Any]]).compactMap { $0["id"] as? String }
+      }
+      #expect(try await names("/") == ["ready", "order/7", "failed"].sorted(by: >))
+      #expect(try await names("/?state=parked") == ["order/7"])
+      #expect(try await names("/?flow=Packing") == ["ready"])
+      #expect(try await names("/?text=ORDER") == ["order/7"])
+      #expect(try await names("/?text=none") == [])
+      let list = try await page.get("/", asJSON: true).json
+      let counts = try #require(list["counts"] as? [String: Int])
+      #expect(counts["ready"] == 1 && counts["parked"] == 1 && counts["error"] == 1)
+      #expect(list["flows"] as? [String] == ["Fulfilment", "Packing"])
+      let html = try await page.get("/?state=error")
+      #expect(html.status == 200 && html.text.contains(#"<a href="/run?id=failed">failed</a>"#))
+      #expect(!html.text.contains("order/7"))
+      for (path, reason) in [
+        ("/?state=done", "unknown state 'done'; expected ready, running"),
+        ("/?page=2", "unknown parameter 'page'"), ("/?after=x", "invalid after 'x'"),
+      ] {
+        let answer = try await page.get(path, asJSON: true)
+        #expect(answer.status == 400)
+        #expect(try (answer.json["error"] as? String)?.contains(reason) == true)
+      }
+      #expect(try await page.get("/none").status == 404)
+    }
+    #expect(printed.status == 130, "\(printed.error)")
+  }
+
+  @Test func `pages of 100 runs follow one another without gaps`() async throws {
+    let journal = try JournalFixture()
+    try await journal.store.start(Packing(), named: "0")
+    try journal.execute(
+      """
+      INSERT INTO run (id, flow, sequence, initial, state, wake, began, updated)
+      SELECT value || '&/ü', 'Packing', '{}', '{}', 'ready', 0, value / 3, value FROM
+        (WITH RECURSIVE numbers(value) AS
+          (SELECT 1 UNION ALL SELECT value + 1 FROM numbers WHERE value < 250)
+        SELECT value FROM numbers)
+      """)
+    _ = try await PageFixture.serving(journal) { page in
+      var (names, sizes) = ([String](), [Int]())
+      var next: String? = ""
+      while let cursor = next {
+        var query = URLComponents()
+        query.queryItems = [URLQueryItem(name: "after", value: cursor)]
+        let list = try await page.get(
+          "/?" + (query.percentEncodedQuery ?? ""), asJSON: true
+        ).json
+        let runs = try #require(list["runs"] as? [[String: Any]])
+        names += runs.compactMap { $0["id"] as? String }
+        sizes.append(runs.count)
+        next = list["next"] as? String
+      }
+      #expect(sizes == [100, 100, 51] && Set(names).count == 251)
+      // The links of the pages do the same.
+      let first = try await page.get("/").text
+      let older = try #require(first.firstMatch(of: /href="([^"]+)" rel="next"/))
+      let second = try await page.get(
+        String(older.1).replacingOccurrences(of: "&amp;", with: "&")
+      ).text
+      #expect(second.contains("rel=\"first\"") && second.contains("rel=\"next\""))
+    }
+  }
+
+  @Test func `a run is shown with its steps, its state and its timeline`() async throws {
+    let journal = try await journal()
+    _ = try await PageFixture.serving(journal) { page in
+      let parked = try await page.get("/run?id=order%2F7").text
+      for part in [
+        "Runs</a> / order/7", "ChargeCard", "{&quot;id&quot;:&quot;pay_1&quot;}",
+        "for the event &quot;approved&quot;", "State of the sequence", "/run/cancel?id=order%2F7",
+      ] { #expect(parked.contains(part), "\(part)") }
+      let failed = try await page.get("/run?id=failed").text
+      #expect(failed.contains("<h2>Error</h2>") && failed.contains("declined"))
+      let run = try await page.get("/run?id=order%2F7", asJSON: true).json
+      #expect(run["event"] as? String == "approved")
+      #expect((run["steps"] as? [[String: Any]])?.count == 1)
+      #expect(try await page.get("/run/value?id=order%2F7&position=0").text == #"{"id":"pay_1"}"#)
+      #expect(try await page.get("/run/timeline.svg?id=order%2F7").text.hasPrefix("<svg"))
+      let missing = try await page.get("/run?id=none", asJSON: true)
+      #expect(missing.status == 404)
+      #expect(
+        try missing.json["error"] as? String
+          == "there is no run 'none'; it may have been forgotten")
+      #expect(try await page.get("/run", asJSON: true).status == 400)
+      #expect(try await page.get("/run/value?id=order%2F7&position=9").status == 404)
+    }
+  }
+
+  @Test func `names, values and errors are text and never markup`() async throws {
+    let journal = try JournalFixture()
+    let hostile = [
+      "<script>alert(1)</script>", "\"><img src=x onerror=alert(1)>", "</main><b>", "&lt;b&gt;",
+      "' onmouseover='x", "javascript:alert(1)", "\u{202E}gpj.exe", "a\u{0}b\u{7}c",
+      "\u{200B}\u{FEFF}\u{E0041}", "]]>", "<!--", "{{7*7}}", "\r\nSet-Cookie: a=b",
+    ]
+    try await journal.store.start(Packing(), named: "0")
+    for (index, text) in hostile.enumerated() {
+      let quoted = text.replacingOccurrences(of: "'", with: "''")
+        .replacingOccurrences(of: "\u{0}", with: "'||char(0)||'")
+      let id =
+        text.unicodeScalars.contains { $0.properties.generalCategory == .control }
+        ? "'\(index)'" : "'\(quoted)'"
+      try journal.execute(
+        """
+        INSERT INTO run (id, flow, sequence, initial, state, reason, began, updated)
+          VALUES (\(id), '\(quoted)', json_quote('\(quoted)'), '{}', 'stuck', '\(quoted)',
+            \(index), 0)
+        """)
+      try journal.execute(
+        """
+        INSERT INTO step VALUES (\(id), 0, '', '\(quoted)', '[]', 'error', '\(quoted)',
+          json_quote('\(quoted)'), 1, 1, 0, 5)
+        """)
+    }
+    let long = "INSERT INTO run (id, flow, sequence, initial, state, began, updated) "
+    try journal.execute(
+      long + "VALUES ('long', 'x', json_quote(hex(zeroblob(500000))), '{}', 'ready', 0, 0)")
+    _ = try await PageFixture.serving(journal) { page in
+      func check(_ html: String) {
+        for part in [
+          "<script>alert", "<img src=x", "<b>", "onmouseover='x", "\u{202E}", "\u{0}", "\u{7}",
+          "\u{200B}", "\u{E0041}", "<!--",
+        ] { #expect(!html.contains(part), "\(part)") }
+        #expect(html.components(separatedBy: "</main>").count == 2)
+      }
+      let list = try await page.get("/").text
+      check(list)
+      #expect(list.contains("&lt;script&gt;alert(1)&lt;/script&gt;"))
+      #expect(list.contains(#"<span class="hidden">U+202E</span>gpj.exe"#))
+      #expect(list.contains("&amp;lt;b&amp;gt;"))
+      let runs = try #require(
+        try await page.get("/", asJSON: true).json["runs"] as? [[String: Any]])
+      #expect(runs.count == hostile.count + 2)
+      for run in runs {
+        var query = URLComponents()
+        query.queryItems = [URLQueryItem(name: "id", value: run["id"] as? String)]
+        let answer = try await page.get("/run?" + (query.percentEncodedQuery ?? ""))
+        #expect(answer.status == 200)
+        #expect(answer.headers["Set-Cookie"] == nil)
+        check(answer.text)
+        #expect(answer.text.utf8.count < 100_000)
+      }
+      #expect(try await page.get("/run/state?id=long").text.utf8.count == 1_000_002)
+    }
+  }
+
+  // MARK: Actions
+
+  @Test func `a run is cancelled, retried, sent an event and forgotten`() async throws {
+    let journal = try await journal()
+    try await journal.startParked("waiting")
+    _ = try await PageFixture.serving(journal) { page in
+      let secret = try await page.secret("/run?id=order%2F7")
+      let cancelled = try await page.post(
+        "/run/cancel?id=order%2F7", ["reason": "no <stock>"], secret: secret)
+      #expect(cancelled.status == 200, "\(cancelled.text)")
+      #expect(try await journal.state(of: "order/7") == .cancelled)
+      #expect(try await journal.store.run("order/7")?.summary.reason == "no <stock>")
+      let again = try await page.post("/run/cancel?id=order%2F7", [:], secret: secret)
+      #expect(again.status == 409)
+      #expect(
+        try again.json["error"] as? String == "the run has already ended (cancelled)")
+      let bad = try await page.post(
+        "/run/send?id=waiting", ["event": "approved", "payload": "{"], secret: secret)
+      #expect(bad.status == 400 && bad.text.contains("is not JSON"))
+      let sent = try await page.post(
+        "/run/send?id=waiting", ["event": "approved", "payload": #"{"isGranted":true}"#],
+        secret: secret)
+      #expect(sent.status == 200)
+      #expect(try journal.text("SELECT payload FROM event") == #"{"isGranted":true}"#)
+      #expect(
+        try await page.post("/run/retry?id=failed", ["step": "x"], secret: secret).status == 400)
+      let retried = try await page.post("/run/retry?id=failed", ["step": "0"], secret: secret)
+      #expect(retried.status == 200, "\(retried.text)")
+      #expect(try await journal.state(of: "failed") == .ready)
+      let early = try await page.post("/run/forget?id=failed", [:], secret: secret)
+      #expect(early.status == 409, "\(early.text)")
+      let forgotten = try await page.post("/run/forget?id=order%2F7", [:], secret: secret)
+      #expect(try forgotten.json["location"] as? String == "/")
+      #expect(try await journal.store.run("order/7") == nil)
+      #expect(
+        try await page.post("/run/forget?id=order%2F7", [:], secret: secret).status == 404)
+      #expect(try await page.post("/run/explode?id=ready", [:], secret: secret).status == 404)
+    }
+  }
+
+  @Test func `an action needs the secret of the page, its origin and POST`() async throws {
+    let journal = try await journal()
+    _ = try await PageFixture.serving(journal) { page in
+      let path = "/run/cancel?id=ready"
+      let secret = try await page.secret("/run?id=ready")
+      for (secret, origin) in [
+        (nil, nil), ("x", nil), (secret, "http://evil.example"), (secret, "null"),
+      ] as [(String?, String?)] {
+        #expect(
+          try await page.post(path, [:], secret: secret, origin: origin).status == 403)
+      }
+      #expect(try await page.get(path).status == 404)
+      #expect(try await page.get("/", headers: ["Host": "evil.example"]).status == 421)
+      #expect(try await journal.state(of: "ready") == .ready)
+      let answer = try await page.get("/")
+      let policy = try #require(answer.headers["Content-Security-Policy"] as? String)
+      #expect(policy.contains("default-src 'none'") && policy.contains("frame-ancestors 'none'"))
+    }
+  }
+
+  @Test func `a read-only page has no actions`() async throws {
+    let journal = try await journal()
+    _ = try await PageFixture.serving(journal, "--read-only") { page in
+      let text = try await page.get("/run?id=ready").text
+      #expect(text.contains("<h2>Steps</h2>") && !text.contains("<form method=\"post\""))
+    }
+  }
+
+  @Test func `a token is asked for`() async throws {
+    let journal = try await journal()
+    let file = journal.folder.url.appendingPathComponent("token")
+    try Data("0123456789abcdef\n".utf8).write(to: file)
+    _ = try await PageFixture.serving(journal, "--token-file", file.path) { page in
+      let refused = try await page.get("/")
+      #expect(refused.status == 401)
+      let bearer = ["Authorization": "Bearer 0123456789abcdef"]
+      #expect(try await page.get("/", headers: bearer).status == 200)
+    }
+  }
+
+  @Test(arguments: [
+    (["--address", "0.0.0.0:0"], "can be reached from other hosts; use a token"),
+    (["--address", "nowhere"], "nowhere"),
+    (["--address", "127.0.0.1:99999"], "99999"),
+    (["--token-file", "/none"], "the token file /none"),
+  ])
+  func `an address and a token that cannot be used are named`(
+    options: [String], text: String
+  ) async throws {
+    let journal = try JournalFixture()
+    try await journal.store.start(Packing(), named: "0")
+    let printed = try await journal.program(["serve"] + options).run()
+    #expect(printed.status == 1 && printed.output.isEmpty)
+    #expect(printed.error.contains(text), "\(printed.error)")
+    #expect(printed.error.split(separator: "\n").count == 1)
+  }
+
+  // MARK: Changes
+
+  @Test func `an open page is told of a change of another process`() async throws {
+    let journal = try await journal()
+    let printed = try await PageFixture.serving(journal) { page in
+      let stream = try EventStream(of: page)
+      // The state at the beginning.
+      #expect(try await stream.next() != nil)
+      try await journal.store.cancel("ready")
+      #expect(try await stream.next() != nil)
+      #expect(try await page.get("/?state=cancelled").text.contains("ready"))
+      // It is open while the server ends.
+    }
+    #expect(printed.status == 130, "\(printed.error)")
+  }
+
+  // MARK: A browser
+
+  @Test(.enabled(if: Program.installed("chromium") != nil))
+  func `a browser draws the page, and refuses none of its parts`() async throws {
+    let journal = try await journal()
+    _ = try await PageFixture.serving(journal) { page in
+      for path in ["/", "/run?id=order%2F7"] {
+        let picture = journal.folder.url.appendingPathComponent("\(path.count).png")
+        var browser = try #require(Program.installed("chromium"))
+        browser.arguments = [
+          "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+          "--user-data-dir=\(journal.folder.path)/browser", "--enable-logging=stderr", "--v=0",
+          "--timeout=3000", "--screenshot=\(picture.path)", page.url(path).absoluteString,
+        ]
+        let shown = try await browser.run()
+        // Such as a script or an image that the policy of the page forbids.
+        #expect(!shown.error.contains("CONSOLE"), "\(shown.error)")
+        #expect(try Data(contentsOf: picture).count > 10_000)
+      }
+    }
+  }
+}

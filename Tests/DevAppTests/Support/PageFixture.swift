@@ -1,0 +1,103 @@
+import Foundation
+import Testing
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// The page of a journal, which `DevApp journal STORE serve` shows.
+struct PageFixture: Sendable {
+  /// Whether the built program has a server: the header was there when the package was built.
+  static let isPossible = ["/usr/include", "/usr/local/include", "/opt/homebrew/include"].contains {
+    FileManager.default.fileExists(atPath: "\($0)/microhttpd.h")
+  }
+
+  /// An answer of the server.
+  struct Answer {
+    let status: Int
+    let headers: [AnyHashable: Any]
+    let text: String
+
+    var json: [String: Any] {
+      get throws {
+        try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+      }
+    }
+  }
+
+  /// The address of the page, with a slash at its end.
+  let url: URL
+
+  /// Serves the page of a journal while a closure runs, and ends it with Ctrl-C.
+  static func serving(
+    _ journal: JournalFixture, _ options: String..., during body: (PageFixture) async throws -> Void
+  ) async throws -> ProgramResult {
+    let output = journal.folder.url.appendingPathComponent("serve-output")
+    var program = journal.program(["serve", "--address", "127.0.0.1:0"] + options)
+    program.output = output
+    return try await program.run { process in
+      @Sendable func firstLine() -> String? {
+        let text = try? String(contentsOf: output, encoding: .utf8)
+        return text.flatMap { $0.hasSuffix("\n") ? $0 : nil }
+      }
+      await eventually { firstLine() != nil || hasEnded(process) }
+      let line = firstLine() ?? ""
+      if let url = URL(string: String(line.prefix { $0 != " " })), url.scheme == "http" {
+        try await body(PageFixture(url: url))
+      } else {
+        Issue.record("the server has not started: \(line)")
+      }
+      kill(process, SIGINT)
+    }
+  }
+
+  func url(_ path: String) -> URL {
+    guard let url = URL(string: path, relativeTo: url) else {
+      preconditionFailure("invalid path: \(path)")
+    }
+    return url.absoluteURL
+  }
+
+  /// Requests a page, or an object with `asJSON`.
+  func get(
+    _ path: String, asJSON: Bool = false, headers: [String: String] = [:]
+  ) async throws -> Answer {
+    var request = URLRequest(url: url(path))
+    if asJSON { request.setValue("application/json", forHTTPHeaderField: "Accept") }
+    for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
+    return try await answer(to: request)
+  }
+
+  /// Sends a form as the page does, with the secret of a page.
+  func post(
+    _ path: String, _ fields: [String: String], secret: String?, origin: String? = nil
+  ) async throws -> Answer {
+    var request = URLRequest(url: url(path))
+    request.httpMethod = "POST"
+    request.setValue("application/json", forHTTPHeaderField: "Accept")
+    let own = url.absoluteString.dropLast()
+    request.setValue(origin ?? String(own), forHTTPHeaderField: "Origin")
+    var form = URLComponents()
+    form.queryItems = (fields.merging(secret.map { ["form-secret": $0] } ?? [:]) { $1 }).map {
+      URLQueryItem(name: $0, value: $1)
+    }
+    request.setValue("application/x-www-form-urlencoded", forHTTPHeaderField: "Content-Type")
+    request.httpBody = Data((form.percentEncodedQuery ?? "").utf8)
+    return try await answer(to: request)
+  }
+
+  private func answer(to request: URLRequest) async throws -> Answer {
+    let (data, response) = try await URLSession.shared.data(for: request)
+    let answer = try #require(response as? HTTPURLResponse)
+    return Answer(
+      status: answer.statusCode, headers: answer.allHeaderFields,
+      text: String(decoding: data, as: UTF8.self))
+  }
+
+  /// The secret of the forms of a page.
+  func secret(_ path: String) async throws -> String {
+    let page = try await get(path).text
+    let match = try #require(page.firstMatch(of: /name="form-secret" value="([^"]+)"/))
+    return String(match.1)
+  }
+}
