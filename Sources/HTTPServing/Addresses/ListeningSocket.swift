@@ -72,4 +72,4 @@ struct ListeningSocket: Sendable {
 }
 
 // The name is shadowed in the type.
-private func systemListen(_ descriptor: Int32) -> Int32 { listen(descriptor, 256) }
+private func systemListen(_ descriptor: Int32) -> Int32 { listen(descriptor, 1_024) }

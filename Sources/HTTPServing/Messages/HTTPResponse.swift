@@ -62,6 +62,12 @@ package struct HTTPResponse: Sendable {
     return response
   }
 
+  /// The response to HEAD, whose events are not sent.
+  var withoutEvents: HTTPResponse {
+    guard case .events = body else { return self }
+    return HTTPResponse(status: status, headers: headers, body: .bytes([]))
+  }
+
   init(_ refusal: RequestRefusal) {
     self.init(.text, refusal.description + "\n", status: refusal.status)
     if refusal.status == 405 {

@@ -5,6 +5,7 @@ extension HTTPServer.Exchange {
   func run(_ handler: ServeHTTP.Handler, heartbeatTime: Duration) async {
     let response = await handler(request)
     guard case .events(let produce) = response.body, !request.isHead else {
+      let response = request.isHead ? response.withoutEvents : response
       return connection.answer(response, nonce: request.nonce)
     }
     let ended = AsyncStream<Void>.makeStream()

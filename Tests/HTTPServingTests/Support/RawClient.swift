@@ -49,11 +49,11 @@ final class RawClient: Sendable {
     if isFirst { _ = closeDescriptor(descriptor) }
   }
 
-  /// Makes the receive buffer small, so that the server soon cannot send more.
-  func receiveLittle() {
-    var size: Int32 = 4_096
+  /// Makes the connection end with a reset when it is closed.
+  func reset() {
+    var now = linger(l_onoff: 1, l_linger: 0)
     _ = unsafe setsockopt(
-      descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+      descriptor, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
   }
 
   /// - Returns: False if the server has closed the connection.

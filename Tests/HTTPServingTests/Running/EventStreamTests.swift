@@ -1,0 +1,158 @@
+import CompositeOperations
+import HTTPServing
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct EventStreamTests {
+  /// Opens a stream, and waits for its first event.
+  private func open(_ server: ServerFixture) async throws -> RawClient {
+    let client = try RawClient(server.port)
+    let text = await onNewThread { () -> String? in
+      client.send(message(to: server.name))
+      return client.receive(until: "data: first\n\n")
+    }
+    #expect(text?.contains("Content-Type: text/event-stream\r\n") == true)
+    return client
+  }
+
+  @Test func `events arrive while the handler runs, and the stream ends with it`() async throws {
+    let gate = AsyncStream<String>.makeStream()
+    try await ServerFixture.with { _ in
+      .events { sink in
+        sink.send(EventMessage(data: "first"))
+        for await text in gate.stream { sink.send(EventMessage("state", data: text)) }
+      }
+    } _: { server in
+      let client = try await open(server)
+      for number in 1...3 {
+        gate.continuation.yield("\(number)")
+        let text = await onNewThread { client.receive(until: "\ndata: \(number)\n\n") }
+        #expect(text?.contains("event: state\n") == true)
+      }
+      gate.continuation.finish()
+      #expect(await onNewThread { client.receiveAll() } != nil)
+    }
+  }
+
+  @Test func `HEAD of a stream has no events`() async throws {
+    let produced = Latch()
+    try await ServerFixture.with { _ in
+      .events { _ in produced.note() }
+    } _: { server in
+      let response = await exchange(server.port, message("HEAD / HTTP/1.1", to: server.name))
+      #expect(status(of: response) == 200)
+      #expect(body(of: response)?.isEmpty == true)
+    }
+    #expect(produced.value == 0)
+  }
+
+  @Test func `a slow client gets the newest state, and memory does not grow`() async throws {
+    let (sent, closed) = (Latch(), Latch())
+    let text = String(repeating: "x", count: 20_000)
+    let gate = AsyncStream<Void>.makeStream()
+    try await ServerFixture.with { _ in
+      .events { sink in
+        sink.send(EventMessage(data: "first"))
+        for await _ in gate.stream { break }
+        for number in 0..<2_000 {
+          if !sink.send(EventMessage("state", data: "\(number) \(text)")) { closed.note() }
+        }
+        sent.note()
+      }
+    } _: { server in
+      let client = try await open(server)
+      gate.continuation.yield()
+      await sent.wait()
+      #expect(closed.value == 0)
+      let received = try #require(await onNewThread { client.receiveAll() })
+      #expect(received.contains("data: 1999 x"))
+      // Of 40 MB, what the buffers of the system hold.
+      #expect(received.utf8.count < 20_000_000)
+    }
+  }
+
+  @Test func `a slow client of many events loses its connection`() async throws {
+    let ended = Latch()
+    let text = String(repeating: "x", count: 20_000)
+    try await ServerFixture.with { _ in
+      .events { sink in
+        sink.send(EventMessage(data: "first"))
+        var number = 0
+        while sink.send(EventMessage("event \(number)", data: text)) { number += 1 }
+        ended.note()
+      }
+    } _: { server in
+      let client = try await open(server)
+      await ended.wait()
+      // Whatever was sent before.
+      #expect(await onNewThread { client.receiveAll() } != nil)
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `the client of a stream has gone`(isReset: Bool) async throws {
+    let ended = Latch()
+    var limits = ServerLimits()
+    limits.heartbeatTime = .milliseconds(20)
+    try await ServerFixture.with(limits: limits) { _ in
+      .events { sink in
+        sink.send(EventMessage(data: "first"))
+        // Only its cancellation ends it.
+        try? await Task.sleep(for: .seconds(3_600))
+        ended.note()
+      }
+    } _: { server in
+      let client = try await open(server)
+      if isReset { client.reset() }
+      client.close()
+      await ended.wait()
+    }
+  }
+
+  @Test func `the next event finds out that the client has gone`() async throws {
+    let ended = Latch()
+    let gate = AsyncStream<Void>.makeStream()
+    try await ServerFixture.with { _ in
+      .events { sink in
+        sink.send(EventMessage(data: "first"))
+        for await _ in gate.stream { sink.send(EventMessage(data: "second")) }
+        ended.note()
+      }
+    } _: { server in
+      let client = try await open(server)
+      client.close()
+      gate.continuation.yield()
+      await ended.wait()
+    }
+  }
+
+  @Test func `a heartbeat is a comment`() async throws {
+    var limits = ServerLimits()
+    limits.heartbeatTime = .milliseconds(10)
+    try await ServerFixture.with(limits: limits) { _ in
+      .events { sink in
+        sink.send(EventMessage(data: "first"))
+        try? await Task.sleep(for: .seconds(3_600))
+      }
+    } _: { server in
+      let client = try await open(server)
+      let text = await onNewThread { client.receive(until: "\n:\n\n") ?? client.receiveAll() }
+      #expect(text?.contains(":\n\n") == true)
+    }
+  }
+
+  @Test func `a sink of an ended stream sends nothing`() async throws {
+    let kept = Lock<EventSink?>(nil)
+    try await ServerFixture.with { _ in
+      .events { sink in
+        sink.send(EventMessage(data: "first"))
+        kept.withLock { $0 = sink }
+      }
+    } _: { server in
+      let client = try await open(server)
+      #expect(await onNewThread { client.receiveAll() } != nil)
+      #expect(kept.withLock { $0 }?.send(EventMessage(data: "late")) == false)
+    }
+    #expect(kept.withLock { $0 }?.send(EventMessage(data: "late")) == false)
+  }
+}

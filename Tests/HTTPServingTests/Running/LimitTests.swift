@@ -1,0 +1,151 @@
+import CompositeOperations
+import Foundation
+import HTTPServing
+import HeapUse
+import SystemSupport
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct LimitTests {
+  private static var limits: ServerLimits {
+    var limits = ServerLimits()
+    limits.requestTime = .milliseconds(500)
+    limits.idleTime = .milliseconds(100)
+    limits.responseTime = .milliseconds(500)
+    return limits
+  }
+
+  @Test(arguments: [
+    "GET / HTTP/1.1\r\nHost: {host}\r\nX: ",
+    "POST / HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nContent-Length: 100000\r\n\r\n",
+    "GET / HTTP/1.1\r\nHost: {host}\r\n\r\nGET / HTTP/1.1\r\nHost: {host}\r\nX: ", "GET /",
+  ])
+  func `a client that sends a byte at a time has a limited time`(start: String) async throws {
+    try await ServerFixture.with(limits: Self.limits) { server in
+      let isClosed = await onNewThread { () -> Bool in
+        guard let client = try? RawClient(server.port) else { return false }
+        let start = start.replacing("{host}", with: server.name)
+        client.send(start)
+        if start.contains("\r\n\r\nGET"), client.receive(until: "ok") == nil { return false }
+        var count = 0
+        while !client.isReadable(within: 10), client.send("a"), count < 10_000 { count += 1 }
+        return client.receiveAll() != nil && count < 10_000
+      }
+      #expect(isClosed)
+      #expect(body(of: await exchange(server.port, message(to: server.name))) == "ok")
+    }
+  }
+
+  @Test func `an idle connection is closed`() async throws {
+    try await ServerFixture.with(limits: Self.limits) { server in
+      let text = await onNewThread { () -> String? in
+        guard let client = try? RawClient(server.port) else { return nil }
+        client.send("GET / HTTP/1.1\r\nHost: \(server.name)\r\n\r\n")
+        return client.receiveAll()
+      }
+      #expect(text?.hasSuffix("ok") == true)
+    }
+  }
+
+  @Test func `a client that does not read its response loses the connection`() async throws {
+    var limits = Self.limits
+    limits.connections = 1
+    try await ServerFixture.with(limits: limits) { request in
+      request.path == "/large"
+        ? HTTPResponse(.text, [UInt8](repeating: 0x61, count: 50_000_000))
+        : HTTPResponse(.text, "ok")
+    } _: { server in
+      let client = try RawClient(server.port)
+      client.send(message("GET /large HTTP/1.1", to: server.name))
+      // Waits until the first connection is closed.
+      #expect(body(of: await exchange(server.port, message(to: server.name))) == "ok")
+      client.close()
+    }
+  }
+
+  @Test func `a handler has no time limit`() async throws {
+    try await ServerFixture.with(limits: Self.limits) { _ in
+      try? await Task.sleep(for: .seconds(1))
+      return HTTPResponse(.text, "late")
+    } _: { server in
+      #expect(body(of: await exchange(server.port, message(to: server.name))) == "late")
+    }
+  }
+
+  @Test func `the connections of one address are limited`() async throws {
+    var limits = ServerLimits()
+    limits.connectionsPerAddress = 5
+    try await ServerFixture.with(limits: limits) { server in
+      let clients = try (0..<5).map { _ in try RawClient(server.port) }
+      let refused = await exchange(server.port, message(to: server.name))
+      #expect(refused?.isEmpty == true)
+      let next = await onNewThread { () -> String? in
+        clients[0].send(message(to: server.name))
+        return clients[0].receiveAll()
+      }
+      #expect(body(of: next) == "ok")
+    }
+  }
+
+  @Test func `1,000 connections at once are served or refused`() async {
+    await #expect(processExitsWith: .success) {
+      var files = rlimit(rlim_cur: 4_096, rlim_max: 4_096)
+      _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
+      for perAddress in [1_000, 50] {
+        var limits = ServerLimits()
+        limits.connections = 100
+        limits.connectionsPerAddress = perAddress
+        try await ServerFixture.with(limits: limits) { server in
+          let counts = try await onNewThread { () -> Result<(Int, Int), any Error> in
+            Result {
+              let clients = try (0..<1_000).map { _ in try RawClient(server.port) }
+              for client in clients { client.send(message(to: server.name)) }
+              let responses = clients.map { $0.receiveAll() }
+              return (
+                responses.count { $0?.hasSuffix("ok") == true },
+                responses.count { $0?.isEmpty == true }
+              )
+            }
+          }.get()
+          if perAddress == 50 {
+            #expect(counts.0 >= 50 && counts.0 + counts.1 == 1_000)
+          } else {
+            #expect(counts.0 == 1_000)
+          }
+          #expect(body(of: await exchange(server.port, message(to: server.name))) == "ok")
+        }
+      }
+    }
+  }
+
+  @Test func `memory is the same after 20,000 requests`() async {
+    await #expect(processExitsWith: .success) {
+      try await ServerFixture.with { server in
+        let send = { (count: Int) async in
+          await onNewThread { () -> Bool in
+            for _ in 0..<(count / 100) {
+              guard let client = try? RawClient(server.port) else { return false }
+              for _ in 0..<100 {
+                client.send("GET /a?b=c HTTP/1.1\r\nHost: \(server.name)\r\n\r\n")
+                guard client.receive(until: "ok") != nil else { return false }
+              }
+            }
+            return true
+          }
+        }
+        #expect(await send(4_000))
+        let before = (heap: heap_bytes_in_use(), pages: residentPages())
+        #expect(await send(20_000))
+        let after = (heap: heap_bytes_in_use(), pages: residentPages())
+        #expect(Int(after.heap) - Int(before.heap) < 200_000)
+        #expect((after.pages - before.pages) * 4_096 < 4_000_000)
+      }
+    }
+  }
+}
+
+/// The pages of this process that are in memory.
+private func residentPages() -> Int {
+  let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
+  return text?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+}
