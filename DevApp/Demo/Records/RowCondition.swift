@@ -146,8 +146,9 @@ struct RowColumn: Sendable {
   init(_ column: ServedColumn) {
     name = column.name
     switch column.meaning {
-    case .text: (isText, meaning) = (true, .plain)
-    case .integer, .other, .unsupported: (isText, meaning) = (false, .plain)
+    case .text, .uuid, .enumeration: (isText, meaning) = (true, .plain)
+    case .integer, .boolean, .double, .single, .bytes, .list, .untyped, .unsupported:
+      (isText, meaning) = (false, .plain)
     case .date: (isText, meaning) = (false, .date)
     case .keptReference: (isText, meaning) = (true, .keptReference)
     case .foreignKey(let type, let rule, let isInteger):

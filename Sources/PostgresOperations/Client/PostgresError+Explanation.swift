@@ -17,6 +17,7 @@ extension PostgresError {
     if !code.isEmpty { text += " (\(code))" }
     self.init(
       isLost ? .lost : .refused, code: code,
+      constraint: unsafe Self.field(result, .constraint),
       isLost
         ? "\(statement): the connection was lost, and the statement may have been executed: \(text)"
         : "\(statement): \(text)")
@@ -58,6 +59,7 @@ extension PostgresError {
     case message = "M"
     case detail = "D"
     case hint = "H"
+    case constraint = "n"
   }
 
   private static func field(_ result: OpaquePointer, _ field: Field) -> String? {

@@ -12,11 +12,16 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
   package let kind: Kind
   /// The code of the server (SQLSTATE), such as `40P01`; empty if the server has not answered.
   package let code: String
+  /// The name of the violated constraint; nil if the error is of another kind.
+  let constraint: String?
   package let description: String
 
-  package init(_ kind: Kind, code: String = "", _ description: String) {
+  package init(
+    _ kind: Kind, code: String = "", constraint: String? = nil, _ description: String
+  ) {
     self.kind = kind
     self.code = code
+    self.constraint = constraint
     self.description = description
   }
 }

@@ -3,6 +3,8 @@ internal import CPostgres
 /// The rows of a result, in the text format of the protocol.
 package struct PostgresRows: Sendable {
   package let count: Int
+  /// The number of rows that the statement has inserted, updated or deleted; of a query, ``count``.
+  let affectedCount: Int
   private let columnCount: Int
   private var bytes: [UInt8] = []
   /// The range of each value, row by row; nil for NULL.
@@ -12,6 +14,7 @@ package struct PostgresRows: Sendable {
   init(copying result: OpaquePointer) {
     count = Int(unsafe PQntuples(result))
     columnCount = Int(unsafe PQnfields(result))
+    affectedCount = unsafe PQcmdTuples(result).flatMap { Int(unsafe String(cString: $0)) } ?? 0
     ranges.reserveCapacity(count * columnCount)
     for row in 0..<Int32(count) {
       for column in 0..<Int32(columnCount) {

@@ -33,13 +33,7 @@ extension PostgresRecordDatabase: ServedRecordDatabase {
       {
         return found.servedColumns
       }
-      let names = try session.allTables().map(\.name).joined(separator: ", ")
-      throw RecordError(
-        .invalid(
-          """
-          no such table: \(table) in the schema \(session.schema.name) \
-          (tables: \(names.isEmpty ? "none" : names))
-          """))
+      throw try session.missing(table)
     }
   }
 
@@ -94,6 +88,19 @@ extension PostgresRecordSession {
     return tables.values.compactMap(\.self).sorted { $0.name < $1.name }
   }
 
+  /// Returns the error for a missing table, with the names of the others.
+  ///
+  /// - Throws: A ``PostgresError``.
+  func missing(_ table: String) throws -> RecordError {
+    let names = try allTables().map(\.name).joined(separator: ", ")
+    return RecordError(
+      .invalid(
+        """
+        no such table: \(table) in the schema \(schema.name) \
+        (tables: \(names.isEmpty ? "none" : names))
+        """))
+  }
+
   /// Describes a table, and counts its rows.
   ///
   /// - Throws: A ``PostgresError`` that does not concern only this table.
@@ -131,12 +138,16 @@ extension PostgresTable {
     }
   }
 
+  var definition: ServedDefinition {
+    ServedDefinition(name: name, isPlain: isPlain, isOwn: isOwn, columns: servedColumns)
+  }
+
   fileprivate var servedColumns: [ServedColumn] {
     columns.map { column in
       ServedColumn(
         name: column.name, declaredType: column.declaredType,
         isKey: key.columns.contains { $0 === column }, isName: key.isName(column.name),
-        meaning: column.servedMeaning)
+        isWritable: column.isWritable, meaning: column.servedMeaning)
     }
   }
 }
@@ -145,12 +156,19 @@ extension PostgresColumn {
   fileprivate var servedMeaning: ServedColumn.Meaning {
     switch kind {
     case .integer: .integer
-    case .text, .uuid, .enumeration: .text
+    case .boolean: .boolean
+    case .double: .double
+    case .real: .single
+    case .text: .text
+    case .uuid: .uuid
+    case .enumeration: .enumeration
+    case .bytes: .bytes
     case .date: .date
+    case .list: .list
     case .keptReference: .keptReference
     case .foreignKey(let type, let rule, let isInteger):
       .foreignKey(type: type, rule, isInteger: isInteger)
-    case .boolean, .double, .real, .bytes, .list, .null: .other
+    case .null: .untyped
     case .unsupported: .unsupported
     }
   }

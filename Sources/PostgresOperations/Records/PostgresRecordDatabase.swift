@@ -153,30 +153,46 @@ public final class PostgresRecordDatabase: RecordDatabase {
         _ session: PostgresRecordSession, _ check: @escaping () throws -> Void
       ) throws -> Response
   ) async throws -> Response {
-    let cancellation = SnapshotCancellation()
-    return try await withTaskCancellationHandler {
-      try await repeating { [pool, schema] in
-        try await pool.run { connection in
-          try cancellation.begin(connection)
-          defer { cancellation.end() }
-          do {
-            return try connection.transaction {
-              _ = try connection.rows(
-                PostgresStatement(
-                  "begin a snapshot",
-                  "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"))
-              return try body(
-                PostgresRecordSession(connection: connection, schema: schema), cancellation.check)
-            }
-          } catch let error as PostgresError {
-            // The cancellation has ended the connection.
-            try cancellation.check()
-            throw error.ofRequest(isAfterCommit: false)
+    try await repeating {
+      try await self.interruptible { connection, interruption in
+        do {
+          return try connection.transaction {
+            _ = try connection.rows(
+              PostgresStatement(
+                "begin a snapshot",
+                "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"))
+            return try body(
+              PostgresRecordSession(connection: connection, schema: self.schema),
+              interruption.check)
           }
+        } catch let error as PostgresError {
+          // The cancellation has ended the connection.
+          try interruption.check()
+          throw error.ofRequest(isAfterCommit: false)
         }
       }
+    }
+  }
+
+  /// Runs a body to its end, and ends its connection if the task is cancelled meanwhile.
+  ///
+  /// - Throws: The error of the body; a ``PostgresError`` if there is no connection;
+  ///   `CancellationError` if the task was cancelled before.
+  func interruptible<Response: Sendable>(
+    _ body:
+      @escaping @Sendable (
+        _ connection: PostgresConnection, _ interruption: PostgresInterruption
+      ) throws -> Response
+  ) async throws -> Response {
+    let interruption = PostgresInterruption()
+    return try await withTaskCancellationHandler {
+      try await pool.run { connection in
+        try interruption.begin(connection)
+        defer { interruption.end() }
+        return try body(connection, interruption)
+      }
     } onCancel: {
-      cancellation.cancel()
+      interruption.cancel()
     }
   }
 
@@ -197,31 +213,6 @@ public final class PostgresRecordDatabase: RecordDatabase {
       }
     }
   }
-}
-
-/// The cancellation of a snapshot, whose body runs to its end.
-private final class SnapshotCancellation: Sendable {
-  private let state = Lock<(isCancelled: Bool, canceller: PostgresCanceller?)>((false, nil))
-
-  /// - Throws: `CancellationError`.
-  func begin(_ connection: PostgresConnection) throws {
-    let canceller = connection.canceller
-    state.withLock { $0.canceller = canceller }
-    try check()
-  }
-
-  func end() { state.withLock { $0.canceller = nil } }
-
-  func cancel() {
-    let canceller = state.withLock { state in
-      state.isCancelled = true
-      return state.canceller
-    }
-    canceller?.interrupt()
-  }
-
-  /// - Throws: `CancellationError`.
-  func check() throws { if state.withLock(\.isCancelled) { throw CancellationError() } }
 }
 
 extension PostgresConnection {

@@ -102,12 +102,7 @@ public struct ImportRecords: ComposableOperation {
     badRows: BadRowPolicy = .refused,
     references: [String: String] = [:], addsColumns: Bool = false, rowsPerTransaction: Int? = nil
   ) {
-    precondition(
-      rowsPerTransaction ?? 1 >= 1,
-      "`rowsPerTransaction` must be at least 1 (was \(rowsPerTransaction ?? 0))")
-    if case .skipped(let count) = badRows {
-      precondition(count >= 0, "`atMost` of `badRows` must be at least 0 (was \(count))")
-    }
+    ImportProblems.check(badRows, rowsPerTransaction: rowsPerTransaction)
     self.type = type
     self.database = database
     self.path = path
@@ -163,47 +158,11 @@ public struct ImportRecords: ComposableOperation {
     defer { source.close() }
     if source.size ?? .max > SQLiteConnection.autocheckpointSize { connection.checkpointWAL() }
     defer { connection.truncateWAL() }
-    var table = SQLiteImport(
+    var rows = RowImport(
       of: path, into: type, existing, references, addsColumns: addsColumns,
-      database.options.access, on: connection)
-    let ledger = ImportProblems(badRows)
-    return try load(&source, into: &table, ledger, connection, context)
-  }
-
-  private func load(
-    _ source: inout ImportSource, into table: inout SQLiteImport, _ ledger: ImportProblems,
-    _ connection: SQLiteConnection, _ context: OperationContext
-  ) throws -> ImportedFile {
-    var ledger = ledger
-    var committed = 0
-    do {
-      // Read outside of a transaction: a pipe may block, and other writers should not wait for it.
-      var next = try source.next(atMost: rowsPerTransaction ?? .max)
-      while next != nil {
-        committed += try connection.transaction(.immediate) {
-          var remaining = rowsPerTransaction ?? .max
-          var count = 0
-          while let rows = next {
-            // If all rows are bad, no statement runs that would notice a cancellation.
-            if connection.isCancelled { throw CancellationError() }
-            remaining -= rows.count
-            count += try table.insert(rows, &ledger)
-            context.report(source.byteCount, of: source.size, unit: "bytes")
-            if remaining == 0 { break }
-            next = try source.next(atMost: remaining)
-          }
-          try table.checkReferences()
-          return count
-        }
-        if next != nil { next = try source.next(atMost: rowsPerTransaction ?? .max) }
-      }
-    } catch let error as ImportProblems.Full {
-      throw RecordImportError(path, error.problems, recordCount: committed, cause: nil)
-    } catch  where committed > 0 {
-      let cause = (error as? SQLiteError)?.translated ?? error
-      throw RecordImportError(path, ledger.problems, recordCount: committed, cause: cause)
-    }
-    return ImportedFile(path: path, recordCount: committed, problems: ledger.problems)
+      on: SQLiteImportTarget(type, database.options.access, on: connection))
+    return try rows.load(
+      &source, badRows, rowsPerTransaction: rowsPerTransaction, context)
   }
 }
 

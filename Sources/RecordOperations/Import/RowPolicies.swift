@@ -1,14 +1,3 @@
-/// The treatment of an imported row whose key already exists.
-public enum ExistingRowPolicy: Hashable, Sendable, CaseIterable {
-  /// The row is a bad row.
-  case refused
-  /// The values of the row replace the existing ones, in the columns of the file. A row with the
-  /// same values is neither changed nor counted.
-  case updated
-  /// The existing row stays, and the row is not counted.
-  case kept
-}
-
 /// The treatment of rows that cannot be imported.
 public enum BadRowPolicy: Hashable, Sendable {
   /// The import fails.
@@ -34,6 +23,19 @@ struct ImportProblems {
       case .refused: 0
       case .skipped(let count): count
       }
+  }
+
+  /// Checks arguments of an import.
+  ///
+  /// - Precondition: `rowsPerTransaction` is at least 1, and the number of bad rows to skip is at
+  ///   least 0.
+  static func check(_ badRows: BadRowPolicy, rowsPerTransaction: Int?) {
+    precondition(
+      rowsPerTransaction ?? 1 >= 1,
+      "`rowsPerTransaction` must be at least 1 (was \(rowsPerTransaction ?? 0))")
+    if case .skipped(let count) = badRows {
+      precondition(count >= 0, "`atMost` of `badRows` must be at least 0 (was \(count))")
+    }
   }
 
   /// Adds problems.

@@ -1,46 +1,19 @@
 internal import SQLiteSupport
 internal import SystemSupport
 
-#if canImport(FoundationEssentials)
-  internal import FoundationEssentials
-#else
-  internal import Foundation
-#endif
-
-/// The reason why a value or a row is rejected.
-struct ImportRejection: Error {
-  let text: String
-}
-
 /// Binds the values of a file to a column.
 ///
 /// A class because it is used for every cell: a structure would be copied each time.
 final class SQLiteImportColumn: Sendable {
-  private enum Kind {
-    case integer, real, text, bytes, date, list, reference
-    /// Text, which SQLite converts to a number if it looks like one.
-    case numeric
-    /// A column without a type stores every value unchanged.
-    case any
-  }
-
   let column: SQLiteColumn
-  private let kind: Kind
-  /// The type of the references; nil if the cells contain it.
-  private let referredType: String?
-  /// Whether it holds record names, which are text even if the file has numbers.
-  private let holdsRecordNames: Bool
+  private let kind: ImportColumn.Kind
+  let conversion: ImportColumn
 
   /// - Parameter type: The type of its references; nil if the cells contain it.
   /// - Throws: A ``RecordError`` if the column cannot be written.
   init(_ column: SQLiteColumn, of table: SQLiteTable, referencesTo type: String?) throws {
-    guard column.isWritable else {
-      throw RecordError(
-        .invalid("the column \(column.name) of \(table.name) is computed: it cannot be set"))
-    }
+    guard column.isWritable else { throw RecordError.computedColumn(column.name, of: table.name) }
     self.column = column
-    referredType = type
-    holdsRecordNames = table.isOwn && column.keyPosition > 0
     kind =
       switch (column.meaning, column.affinity) {
       case (.date, _): .date
@@ -52,14 +25,10 @@ final class SQLiteImportColumn: Sendable {
       case (_, .text): .text
       case (_, .blob): column.storesAnyValue ? .any : .bytes
       }
+    conversion = ImportColumn(
+      column.name, kind, declaredType: column.declaredType, referencesTo: type,
+      holdsRecordNames: table.isOwn && column.keyPosition > 0)
   }
-
-  /// Whether an empty cell can be text of the column.
-  var acceptsText: Bool { kind == .text || kind == .any }
-
-  /// Whether an empty cell in quotes is a value. A file of a single column contains null in this
-  /// form.
-  var acceptsEmptyText: Bool { acceptsText || kind == .numeric || kind == .bytes }
 
   /// Binds the value of a cell.
   ///
@@ -76,25 +45,27 @@ final class SQLiteImportColumn: Sendable {
     switch kind {
     case .numeric:
       // SQLite converts other numbers.
-      if let number = unsafe Self.infinity(bytes) {
+      if let number = unsafe ImportColumn.infinity(bytes) {
         return try statement.bind(number, at: index)
       }
       fallthrough
     case .text, .any:
-      guard unsafe isText || Span<UInt8>(_unsafeBytes: bytes).isText else { throw notText }
+      guard unsafe isText || Span<UInt8>(_unsafeBytes: bytes).isText else {
+        throw conversion.notText
+      }
       try unsafe statement.bindText(bytes, at: index, isCopied: !staysInPlace)
     case .integer:
       guard let number = unsafe Int64(decimal: bytes) else {
-        return try statement.bind(unsafe integer(bytes), at: index)
+        return try statement.bind(unsafe conversion.integer(bytes), at: index)
       }
       try statement.bind(number, at: index)
     case .real:
       guard let number = unsafe Double(shortDecimal: bytes) else {
-        return try statement.bind(unsafe double(bytes), at: index)
+        return try statement.bind(unsafe conversion.double(bytes), at: index)
       }
       try statement.bind(number, at: index)
-    case .bytes, .date, .list, .reference:
-      try statement.bind(unsafe value(text(bytes)), at: index)
+    case .bytes, .date, .list, .reference, .single, .boolean, .uuid, .enumeration:
+      try bind(unsafe conversion.value(ofCell: bytes), at: index, statement)
     }
   }
 
@@ -103,124 +74,33 @@ final class SQLiteImportColumn: Sendable {
   /// - Throws: An ``ImportRejection`` if the column does not take the value; a ``SQLiteError`` if it
   ///   is too large.
   func bind(_ value: FieldValue, at index: Int, of statement: SQLiteStatement) throws {
-    switch (value, kind) {
-    case (.null, _): try statement.bindNull(at: index)
-    case (.string(var text), _):
-      try text.withUTF8 { bytes in
-        try unsafe bind(
-          UnsafeRawBufferPointer(bytes), isText: true, staysInPlace: false, at: index,
-          of: statement)
-      }
-    case (.integer(let number), .integer), (.integer(let number), .numeric),
-      (.integer(let number), .any):
-      try statement.bind(number, at: index)
-    case (.integer(let number), .text) where holdsRecordNames:
-      try bind(.string("\(number)"), at: index, of: statement)
-    case (.integer(let number), .real):
-      guard let double = Double(exactly: number) else { throw rejection(of: value) }
-      try statement.bind(double, at: index)
-    case (.double(let number), .integer):
-      guard let whole = Int64(exactly: number) else { throw rejection(of: value) }
-      try statement.bind(whole, at: index)
-    case (.double(let number), .real), (.double(let number), .numeric), (.double(let number), .any):
-      try statement.bind(number, at: index)
-    case (.list(let values), .list): try statement.bind(list(values), at: index)
-    default: throw rejection(of: value)
+    guard case .string(var text) = value else {
+      return try bind(conversion.value(ofJSON: value), at: index, statement)
+    }
+    try text.withUTF8 { bytes in
+      try unsafe bind(
+        UnsafeRawBufferPointer(bytes), isText: true, staysInPlace: false, at: index,
+        of: statement)
     }
   }
 
-  private func rejection(of value: FieldValue) -> ImportRejection {
-    let expected =
-      switch kind {
-      case .integer: "integers (\(column.declaredType))"
-      case .real: "numbers, and integers only if a double represents them exactly"
-      case .numeric, .any: "numbers and text"
-      case .text: "text (\(column.declaredType))"
-      case .bytes: "base64-encoded bytes"
-      case .date: "dates as text"
-      case .list: "lists"
-      case .reference: "references as text"
+  /// Binds a converted value.
+  private func bind(_ value: FieldValue, at index: Int, _ statement: SQLiteStatement) throws {
+    switch value {
+    case .null: try statement.bindNull(at: index)
+    case .integer(let number): try statement.bind(number, at: index)
+    case .double(let number): try statement.bind(number, at: index)
+    case .string(let text): try statement.bind(.text(text), at: index)
+    case .bytes(let bytes): try statement.bind(.blob(bytes), at: index)
+    case .date(let date): try statement.bind(.text(date.text), at: index)
+    case .reference(let reference):
+      try statement.bind(.text(reference.id.referenceText()), at: index)
+    case .list(let values):
+      do { try statement.bind(.text(FieldValue.listText(values)), at: index) } catch let error
+        as RecordError
+      {
+        throw ImportRejection(text: "the column \(column.name) cannot store a list: \(error)")
       }
-    return rejection(value.shortText, expected)
-  }
-
-  private func rejection(_ found: String, _ expected: String) -> ImportRejection {
-    ImportRejection(text: "the column \(column.name) has \(found), but takes \(expected)")
-  }
-
-  private var notText: ImportRejection { rejection("bytes that are not UTF-8", "text") }
-
-  private func text(_ bytes: UnsafeRawBufferPointer) throws -> String {
-    guard let text = unsafe Span<UInt8>(_unsafeBytes: bytes).text else { throw notText }
-    return text
-  }
-
-  private func integer(_ bytes: UnsafeRawBufferPointer) throws -> Int64 {
-    let text = try unsafe text(bytes)
-    let digits = text.withoutSpaceAround
-    if let number = Int64(digits) { return number }
-    if let number = Double(decimal: digits), let whole = Int64(exactly: number),
-      // A larger number may have been rounded.
-      number.magnitude < 9_007_199_254_740_992
-    {
-      return whole
-    }
-    throw rejection(text.shortText, "64-bit integers (\(column.declaredType))")
-  }
-
-  private func double(_ bytes: UnsafeRawBufferPointer) throws -> Double {
-    if let infinity = unsafe Self.infinity(bytes) { return infinity }
-    let text = try unsafe text(bytes)
-    guard let number = Double(decimal: text.withoutSpaceAround), number.isFinite else {
-      throw rejection(text.shortText, "numbers (\(column.declaredType))")
-    }
-    return number
-  }
-
-  /// Returns an infinity, in the form that exports write.
-  private static func infinity(_ bytes: UnsafeRawBufferPointer) -> Double? {
-    if unsafe bytes.elementsEqual("inf".utf8) { return .infinity }
-    return unsafe bytes.elementsEqual("-inf".utf8) ? -.infinity : nil
-  }
-
-  /// Returns the value to bind for a cell that is not plain text or a number.
-  private func value(_ text: String) throws -> SQLiteValue {
-    switch kind {
-    case .integer, .real, .text, .numeric, .any: return .text(text)
-    case .bytes:
-      guard let data = Data(base64Encoded: text) else {
-        throw rejection(text.shortText, "base64-encoded bytes")
-      }
-      return .blob(Array(data))
-    case .date:
-      guard let date = Date(importedText: text) else {
-        throw rejection(
-          text.shortText,
-          "dates in UTC: 2026-11-22T12:03:04.123Z, 2026-11-22T12:03:04Z or 2026-11-22"
-        )
-      }
-      return .text(date.text)
-    case .list:
-      guard case .list(let values)? = FieldValue(listText: text) else {
-        throw rejection(text.shortText, "JSON lists, such as [\"a\",1]")
-      }
-      return try list(values)
-    case .reference:
-      if let referredType {
-        return .text(try RecordID(referredType, text).referenceText())
-      }
-      guard let id = RecordID(referenceText: text) else {
-        throw rejection(
-          text.shortText,
-          "references with a type, such as Author/jane, if the import does not give the type")
-      }
-      return .text(try id.referenceText())
-    }
-  }
-
-  private func list(_ values: [FieldValue]) throws -> SQLiteValue {
-    do { return .text(try FieldValue.listText(values)) } catch let error as RecordError {
-      throw ImportRejection(text: "the column \(column.name) cannot store a list: \(error)")
     }
   }
 }

@@ -1,7 +1,7 @@
 internal import SQLiteSupport
 
 /// Inserts rows with the same columns: many rows in one statement or, if that fails, one by one.
-struct SQLiteImportPlan {
+struct SQLiteImportPlan: ImportPlan {
   /// The approximate number of values in a statement. More are slower.
   private static let valuesPerStatement = 500
   /// The number of statements for many rows that are rolled back together when one of them fails.
@@ -11,9 +11,6 @@ struct SQLiteImportPlan {
   private let columns: [SQLiteImportColumn]
   /// The columns of foreign keys.
   private let references: [String]
-  /// The indices of columns that have had no value, and therefore no type. The first value
-  /// determines it.
-  var nulls: [Int] = []
   private let rowsPerStatement: Int
   /// Whether a row that is not inserted was dropped by a trigger.
   private let detectsDropped: Bool
@@ -48,9 +45,7 @@ struct SQLiteImportPlan {
       names.append(try SQLiteName.quoted(key))
       places.append("lower(hex(randomblob(16)))")
     }
-    guard !names.isEmpty else {
-      throw ImportRejection(text: "it has no values")
-    }
+    if names.isEmpty { throw ImportRejection.noValues }
     let verb = hasConflictClause ? "INSERT OR ABORT" : "INSERT"
     parts = (
       "\(verb) INTO \(table.sql.table) (\(names.joined(separator: ", "))) VALUES ",
@@ -70,18 +65,7 @@ struct SQLiteImportPlan {
   ) throws -> String {
     if existing == .refused { return "" }
     let keys = table.columns.filter { $0.keyPosition > 0 }.map(\.name)
-    let own = Set(columns.map(\.column.name))
-    guard !keys.isEmpty, own.isSuperset(of: keys) else {
-      throw RecordError(
-        .invalid(
-          keys.isEmpty
-            ? "\(table.name) has no primary key that identifies existing rows"
-            : """
-            rows of \(table.name) are identified by \(keys.joined(separator: ", ")), and the file \
-            does not have all of these columns
-            """
-        ))
-    }
+    try existing.check(columns.map(\.column.name), identifyRowsOf: table.name, by: keys)
     let target = " ON CONFLICT (\(try keys.map(SQLiteName.quoted).joined(separator: ", ")))"
     let others = columns.map(\.column).filter { !keys.contains($0.name) }
     if existing == .kept || others.isEmpty { return "\(target) DO NOTHING" }
@@ -96,33 +80,20 @@ struct SQLiteImportPlan {
 
   // MARK: Rows
 
-  /// Returns whether an object with these columns has only nulls for the columns without a type.
-  func accepts(_ object: JSONBatch.Object) -> Bool {
-    nulls.allSatisfy { object.fields[$0].value == .null }
-  }
-
-  /// Inserts rows of cells.
-  ///
-  /// - Returns: The number of records that were inserted or updated.
-  /// - Throws: A ``SQLiteError`` that ends the import.
-  func insert(
-    _ batch: RowBatch, _ rows: Range<Int>, isText: Bool, emptyIsNull: Bool,
-    _ problems: inout [RowProblem]
-  ) throws -> Int {
-    try unsafe batch.bytes.withUnsafeBytes { bytes in
+  func insertCells(of rows: ImportedRows, _ problems: inout [RowProblem]) throws -> Int {
+    let (batch, isText, emptyIsNull) = (rows.cells, rows.isText, rows.emptyIsNull)
+    return try unsafe batch.bytes.withUnsafeBytes { bytes in
       let problem = { RowProblem(line: batch.line(of: $0), $1) }
-      return try insert(rows, &problems, problem) { row, statement, place in
+      return try insert(rows.range, &problems, problem) { row, statement, place in
         let cells = batch.cellRange(of: row)
         guard cells.count == columns.count else {
-          let found = cells.count == 1 ? "1 cell" : "\(cells.count) cells"
-          throw ImportRejection(
-            text: "it has \(found); expected \(columns.count), one for each column")
+          throw ImportRejection.cellCount(cells.count, expected: columns.count)
         }
         for index in columns.indices {
           let cell = batch.cells[cells.lowerBound + index]
           let column = columns[index]
           if cell.range.isEmpty,
-            cell.isQuoted ? !column.acceptsEmptyText : emptyIsNull || !column.acceptsText
+            column.conversion.isNull(isQuoted: cell.isQuoted, emptyIsNull: emptyIsNull)
           {
             try statement.bindNull(at: place + index)
           } else {
@@ -136,11 +107,6 @@ struct SQLiteImportPlan {
     }
   }
 
-  /// Inserts objects.
-  ///
-  /// - Parameter objects: Objects whose keys are the names of the columns, in their order.
-  /// - Returns: The number of records that were inserted or updated.
-  /// - Throws: A ``SQLiteError`` that ends the import.
   func insert(
     _ objects: ArraySlice<JSONBatch.Object>, _ problems: inout [RowProblem]
   ) throws -> Int {
@@ -252,7 +218,7 @@ struct SQLiteImportPlan {
           }
           let inserted = connection.changeCount
           if detectsDropped, inserted == 0 {
-            throw ImportRejection(text: "the table discarded it, by a trigger or another rule")
+            throw ImportRejection.discarded
           }
           count += inserted
         } catch let rejection as ImportRejection {
@@ -267,7 +233,7 @@ struct SQLiteImportPlan {
 
   private func text(of error: SQLiteError) -> String {
     if rejectsExisting, error.isPrimaryKeyViolation {
-      return "\(error.translated), and existing rows are neither updated nor kept"
+      return "\(error.translated)\(ImportRejection.existing)"
     }
     // SQLite does not name the foreign key.
     guard error.isForeignKeyViolation else { return "\(error.translated)" }

@@ -53,7 +53,7 @@ struct PostgresRecordSession {
     }
   }
 
-  private func versions(_ names: [TypeName]) -> Statement {
+  func versions(_ names: [TypeName]) -> Statement {
     (PostgresSchemaStatements.versions, [.text(schema.name), .texts(names.map(\.text))])
   }
 

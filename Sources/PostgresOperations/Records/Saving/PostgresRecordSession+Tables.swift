@@ -113,10 +113,18 @@ extension PostgresRecordSession {
     _ type: String, for fields: [(key: String, value: FieldValue)] = []
   ) throws {
     let own = PostgresKey.ownColumn
-    var columns = ["\(PostgresName.quoted(own)) text COLLATE \"C\" PRIMARY KEY"]
-    for (name, value) in fields where !name.hasSameBytes(as: own) {
-      guard let definition = value.ownColumnType(in: schema) else { continue }
-      columns.append("\(PostgresName.quoted(name)) \(definition)")
+    let keyDefinition = "\(PostgresName.quoted(own)) text COLLATE \"C\" PRIMARY KEY"
+    var columns: [String] = []
+    for (name, value) in fields {
+      if name.hasSameBytes(as: own) {
+        columns.append(keyDefinition)
+      } else if let definition = value.ownColumnType(in: schema) {
+        columns.append("\(PostgresName.quoted(name)) \(definition)")
+      }
+    }
+    // An import determines its place.
+    if !fields.contains(where: { $0.key.hasSameBytes(as: own) }) {
+      columns.insert(keyDefinition, at: 0)
     }
     try checkColumnCount(columns.count, of: type)
     let key = PostgresColumn(

@@ -1,6 +1,7 @@
 internal import CompositeOperations
 
-/// A database of records at an address, for programs that show and export the rows of any table.
+/// A database of records at an address, for programs that show, export and import the rows of
+/// any table.
 package protocol ServedRecordDatabase: RecordDatabase {
   /// Returns the names of the tables, without views, and why one cannot be mirrored; nil if it can.
   ///
@@ -26,6 +27,18 @@ package protocol ServedRecordDatabase: RecordDatabase {
   func withSnapshot<Response: Sendable>(
     of query: RecordQuery, limit: Int?,
     _ body: @escaping @Sendable (ServedRows) throws -> Response
+  ) async throws -> Response
+
+  /// Inserts rows into a table, on one connection.
+  ///
+  /// If the task is cancelled, the server rolls back the open transaction. The body then throws
+  /// at its next call of the writer.
+  ///
+  /// - Parameter body: Runs once, on a thread that may wait.
+  /// - Throws: The error of the body; a ``RecordError`` if the database cannot be reached;
+  ///   `CancellationError`.
+  func withWriter<Response: Sendable>(
+    of type: String, _ body: @escaping @Sendable (any ServedRowWriter) throws -> Response
   ) async throws -> Response
 
   /// Tracks the changes of tables from now on.
@@ -75,52 +88,5 @@ package struct ServedTable: Sendable {
     self.rowCount = rowCount
     self.columns = columns
     self.problem = problem
-  }
-}
-
-/// A column of a table or a view.
-package struct ServedColumn: Sendable {
-  /// The meaning of the values of a column.
-  package enum Meaning: Hashable, Sendable {
-    case integer
-    case text
-    case date
-    /// The type and the name of a record, which need not exist.
-    case keptReference
-    /// A key of another table.
-    case foreignKey(type: String, RecordReference.DeleteRule, isInteger: Bool)
-    /// Any other field.
-    case other
-    /// A type that no field can hold.
-    case unsupported
-  }
-
-  package let name: String
-  /// The type, as the database writes it.
-  package let declaredType: String
-  /// Whether it is a part of the primary key.
-  package let isKey: Bool
-  /// Whether its value is the name of the record, and no field.
-  package let isName: Bool
-  package let meaning: Meaning
-
-  package init(name: String, declaredType: String, isKey: Bool, isName: Bool, meaning: Meaning) {
-    self.name = name
-    self.declaredType = declaredType
-    self.isKey = isKey
-    self.isName = isName
-    self.meaning = meaning
-  }
-
-  /// Returns the value of the column in a file. A key that is an integer stays an integer, as in the
-  /// table.
-  func exportedValue(of record: DatabaseRecord) -> FieldValue {
-    let value: FieldValue = isName ? .string(record.id.name) : record[name]
-    switch (meaning, value) {
-    case (.integer, .string(let text)): return Int64(text).map { .integer($0) } ?? value
-    case (.foreignKey(_, _, isInteger: true), .reference(let reference)):
-      return Int64(reference.id.name).map { .integer($0) } ?? value
-    default: return value
-    }
   }
 }
