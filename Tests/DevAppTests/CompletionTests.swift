@@ -40,6 +40,7 @@ import Testing
     ("DevApp records import f.sqlite books --ex", ["--existing"]),
     ("DevApp records mirror a b --deletions ", ["lose", "win"]),
     ("DevApp records tables postgresql://u@h/d --sc", ["--schema"]),
+    ("DevApp records import postgresql://u@h/d t x.csv --sc", ["--schema"]),
     ("DevApp flow run release.yaml --set version=1.4.0 --dr", ["--dry-run"]),
     ("DevApp flow run release.yaml --from ", []),
     // Positions.

@@ -1,50 +1,6 @@
 import Foundation
 import Testing
 
-/// A schema of a PostgreSQL server, and a folder for files.
-private final class RecordsFixture {
-  let folder: TemporaryFolder
-  let address: String
-  let schema = "test_" + UUID().uuidString.prefix(8).lowercased()
-  private let psql: String
-
-  /// - Parameter sql: Statements that create tables of another program.
-  init(_ sql: String = "") async throws {
-    folder = try TemporaryFolder()
-    (address, psql) = try await TestServer.ofRecords.value
-    try await run("create schema \(schema)")
-    try await run(sql)
-  }
-
-  /// Runs SQL as another program does.
-  @discardableResult func run(_ sql: String) async throws -> [String] {
-    let printed = try await Program(
-      executable: URL(fileURLWithPath: psql),
-      arguments: [
-        "-XqAt", "-v", "ON_ERROR_STOP=1", address, "-c", "set search_path = \(schema)", "-c", sql,
-      ]
-    ).run()
-    if printed.status != 0 { throw TestServer.Failure(description: printed.error) }
-    return lines(printed)
-  }
-
-  /// `DevApp records`, where `PG` is the address and the schema.
-  func program(_ arguments: [String]) -> Program {
-    var program = Program.devApp(in: folder.url)
-    program.arguments =
-      ["records"] + arguments.flatMap { $0 == "PG" ? [address, "--schema", schema] : [$0] }
-    return program
-  }
-
-  func records(_ arguments: String...) async throws -> ProgramResult {
-    try await program(arguments).run()
-  }
-}
-
-private func lines(_ printed: ProgramResult) -> [String] {
-  printed.text.split(separator: "\n").map(String.init)
-}
-
 private let library = """
   create table "Author" (id int primary key, name text);
   create table "Book" (id text primary key, title text, pages bigint, price float8,
@@ -302,13 +258,17 @@ struct RecordsOnPostgresTests {
     }
   }
 
-  @Test(arguments: [["tables"], ["query", "Book"], ["export", "Book"], ["mirror", "--once"]])
+  @Test(arguments: [
+    ["tables"], ["query", "Book"], ["export", "Book"], ["import", "Book", "b.csv"],
+    ["mirror", "--once"],
+  ])
   func `a server that does not run is an error without the password`(
     arguments: [String]
   ) async throws {
     let fixture = try await RecordsFixture()
     let address = "postgresql://bob:s3cret@/library?host=/no/such/folder"
     let file = arguments[0] == "mirror" ? ["x.sqlite"] : []
+    try fixture.folder.write("id\n1\n", to: "b.csv")
     let printed = try await fixture.program(
       [arguments[0]] + file + [address] + arguments.dropFirst()
     ).run()
@@ -324,9 +284,9 @@ struct RecordsOnPostgresTests {
 
   @Test(arguments: [
     (
-      ["import", address, "Book", "b.csv"],
-      "FILE is an address, but an import runs statements of SQLite; import into a file with --create"
-    ),
+      ["import", address, "Book", "b.csv", "--trust-schema"],
+      "--trust-schema with an address; expected the path"
+    ), (["import", "x.sqlite", "Book", "b.csv", "--schema", "s"], "--schema with a file"),
     (["query", address, "Book", "--immutable"], "--immutable with an address; expected the path"),
     (["tables", address, "--trust-schema"], "--trust-schema with an address; expected the path"),
     (["tables", "x.sqlite", "--schema", "s"], "--schema with a file, which has no schemas"),

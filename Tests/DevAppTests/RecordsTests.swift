@@ -281,7 +281,3 @@ import Testing
     #expect(printed.text.split(separator: "\n").allSatisfy { $0.count <= 120 })
   }
 }
-
-private func lines(_ printed: ProgramResult) -> [String] {
-  printed.text.split(separator: "\n").map(String.init)
-}

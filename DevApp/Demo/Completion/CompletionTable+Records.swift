@@ -20,7 +20,7 @@ extension CompletionTable {
       CompletionNode(
         "import", "inserts rows of a file", positions: [.file, .text, .file],
         options: format + [
-          CompletionOption("--create", "creates the file, table and columns if missing"),
+          CompletionOption("--create", "creates the file, table and columns if missing"), schema,
           CompletionOption(
             "--existing", "how to handle a row whose key exists",
             .words(["refuse", "update", "keep"])),

@@ -27,7 +27,7 @@ struct RecordsArguments: Sendable {
         case .load:
           format + [
             "--create", "--existing", "--skip", "--rows-per-transaction", "--references",
-            "--empty-as-text",
+            "--empty-as-text", "--schema",
           ]
         }
       return Set(own + ["--json", "--trust-schema"])
@@ -137,14 +137,6 @@ struct RecordsArguments: Sendable {
       if schema == nil { return }
       throw UsageError(
         "\(name): --schema with a file, which has no schemas; expected the address of a database")
-    }
-    if action == .load {
-      // Without the address, which may contain a password.
-      throw UsageError(
-        """
-        \(name): FILE is an address, but an import runs statements of SQLite; import into a file with \
-        --create, then send its rows with `DevApp records mirror FILE ADDRESS TABLE --once`
-        """)
     }
     for (isGiven, option) in [(isImmutable, "--immutable"), (trustsSchema, "--trust-schema")]
     where isGiven {

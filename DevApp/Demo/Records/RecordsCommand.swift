@@ -14,7 +14,7 @@ struct RecordsCommand {
 
     Queries a database, and imports and exports rows as CSV and JSON. tables, query and export change nothing.
 
-    FILE is a SQLite file. For tables, query and export, it may also be postgresql://USER@HOST/DATABASE, as REMOTE may.
+    FILE is a SQLite file, or postgresql://USER@HOST/DATABASE, as REMOTE may be.
 
     tables    lists the tables and views of FILE, with their columns and row counts, and why one cannot be read
     query     prints rows of TABLE
@@ -34,7 +34,8 @@ struct RecordsCommand {
                         then contains only rows
 
     import
-      --create          creates FILE, TABLE and its columns if they are missing
+      --create          creates FILE or the schema, TABLE and its columns if they are missing; a table of another
+                        program gets no columns
       --existing WHAT   what to do with a row whose key exists: refuse (a bad row), update or keep
       --skip N          skips up to N bad rows (default: 0)
       --rows-per-transaction N
@@ -42,10 +43,12 @@ struct RecordsCommand {
       --references C=T  the table T that column C refers to, if its cells contain only names
       --empty-as-text   imports an empty cell as an empty text instead of null
 
+    tables, query, export and import
+      --schema NAME     the schema of a PostgreSQL database (default: public)
+
     tables, query and export
       --immutable       opens FILE as immutable: no other process may write it, and no file is created beside it. Use it
                         for files in WAL mode whose folder is not writable; a read-only disk does not need it
-      --schema NAME     the schema of a PostgreSQL database (default: public)
 
     export and import
       --format F        csv, json or jsonl (default: the format that the name of the file implies)
@@ -191,19 +194,19 @@ struct RecordsCommand {
   }
 
   private func load() async throws -> Int32 {
-    guard case .file(let database) = database else {
-      preconditionFailure("an import into an address is an invalid argument")
-    }
-    if !arguments.creates, FileSystem.isMissing(arguments.file) {
+    if !arguments.isServed, !arguments.creates, FileSystem.isMissing(arguments.file) {
       let error = StandardError()
       error.writeLine("DevApp records: no such file: \(arguments.file); use --create to create it")
       return ExitCode.failure
     }
+    return switch database {
+    case .file(let file): try await load(arguments.load(into: file))
+    case .server(let server): try await load(arguments.load(into: server))
+    }
+  }
+
+  private func load(_ flow: some ComposableOperation<ImportedFile>) async throws -> Int32 {
     let start = ContinuousClock.now
-    let flow =
-      arguments.source == "-"
-      ? ImportRecords.reading(from: 0, called: "standard input") { rows(from: $0, into: database) }
-      : rows(from: arguments.source, into: database)
     return try await perform(flow) { file in
       let summary = RecordsSummary(
         records: file.recordCount, bytes: nil, seconds: start.secondsUntilNow, file: file.path,
@@ -216,16 +219,6 @@ struct RecordsCommand {
       standardError.writeLine(
         "\(file.recordCount.counted("row")) in \(summary.time) into \(arguments.table)\(left)")
     }
-  }
-
-  private func rows(
-    from path: String, into database: SQLiteRecordDatabase
-  ) -> ImportRecords {
-    ImportRecords(
-      arguments.table, into: database, from: path, as: arguments.importFormat,
-      existing: arguments.existing, badRows: .skipped(atMost: arguments.skips),
-      references: arguments.references, addsColumns: arguments.creates,
-      rowsPerTransaction: arguments.rowsPerTransaction)
   }
 
   private func list(_ problems: [RowProblem], _ standardError: StandardError) {

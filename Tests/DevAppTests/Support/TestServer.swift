@@ -14,6 +14,9 @@ enum TestServer {
   static let ofFlows = Task { try await start(isBare: false) }
   /// The server of the tests of `records`.
   static let ofRecords = Task { try await start(isBare: true) }
+  /// The server of the tests of `records import`, whose open transactions would delay the changes of
+  /// other tests.
+  static let ofImports = Task { try await start(isBare: true) }
 
   private static func start(isBare: Bool) async throws -> Place {
     let place = FileManager.default.temporaryDirectory.path + "/test-server-\(UUID().uuidString)"
