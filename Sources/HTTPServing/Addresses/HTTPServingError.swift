@@ -13,7 +13,7 @@ package enum HTTPServingError: Error, Hashable, Sendable, CustomStringConvertibl
   /// The system refuses a thread or a descriptor, with this `errno`.
   case cannotStart(code: Int32)
 
-  /// What failed, why, and what to do.
+  /// The failure, its reason, and advice.
   package var description: String {
     switch self {
     case .invalidAddress(let text):

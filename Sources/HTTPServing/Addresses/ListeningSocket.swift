@@ -31,7 +31,7 @@ struct ListeningSocket: Sendable {
   private static func listen(_ descriptor: Int32, _ address: ServerAddress) -> UInt16? {
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
-    // A port whose connections were closed a moment ago can be used again; one with a listener not.
+    // Allows a port with recently closed connections, but not one with another listener.
     set(descriptor, SOL_SOCKET, SO_REUSEADDR)
     if address.isIPv6 {
       set(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY)

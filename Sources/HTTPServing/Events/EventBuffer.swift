@@ -31,7 +31,7 @@ package struct EventBuffer: Sendable {
     let size = waitingSize - (index.map { waiting[$0].bytes.count } ?? 0) + bytes.count
     guard size <= limit else { return false }
     waitingSize = size
-    // The order is that of the newest states.
+    // Events are sent in the order of their newest states.
     if let index { waiting.remove(at: index) }
     waiting.append((name, bytes))
     return true

@@ -14,6 +14,9 @@ package struct EventMessage: Sendable, Hashable {
     // Scalars, because "\r\n" is one character.
     let name = name.unicodeScalars.prefix { $0 != "\r" && $0 != "\n" && $0 != "\0" }
     if !name.isEmpty { bytes += Array("event: \(String(name))\n".utf8) }
+    guard data.utf8.contains(0x0A) || data.utf8.contains(0x0D) else {
+      return bytes + Array("data: ".utf8) + Array(data.utf8) + [0x0A, 0x0A]
+    }
     var line: [UInt8] = []
     var isAfterReturn = false
     for byte in data.utf8 {

@@ -64,7 +64,7 @@ final class HTTPServer: Sendable {
     }
   }
 
-  /// - Returns: The connections at the moment from which new ones are stopped when they are added.
+  /// - Returns: The connections. Those that are added later are stopped by ``add(_:)``.
   private func stopped() -> [ServerConnection] {
     state.withLock { state in
       state.isStopping = true

@@ -12,6 +12,10 @@ package import CompositeOperations
 /// streams of events, cancels the handlers, waits for them, sends their responses, closes all
 /// connections, and ends as cancelled. A handler that ignores its cancellation delays the end.
 ///
+/// A client that closes its connection ends its stream of events, at the latest at the next event
+/// or heartbeat. Another handler is not cancelled by that, because the client may have closed only
+/// its sending end.
+///
 /// The server is for a page on the same host. An address that other hosts can reach needs a token,
 /// which is sent without encryption. See ``RequestGuard`` for the checks of each request.
 package struct ServeHTTP: ComposableOperation {
@@ -39,12 +43,16 @@ package struct ServeHTTP: ComposableOperation {
   ///   - onListening: Receives the address, with the port that the system has chosen if it was 0.
   ///     Clients can connect from then on.
   ///   - handler: Returns the response to a request.
+  /// - Precondition: The limits of connections are at least 1.
   package init(
     at address: ServerAddress, names: [String] = [], token: String? = nil,
     limits: ServerLimits = ServerLimits(),
     onListening: @escaping @Sendable (ServerAddress) -> Void = { _ in },
     handler: @escaping Handler
   ) {
+    let counts = (limits.connections, limits.connectionsPerAddress)
+    precondition(counts.0 >= 1, "`connections` must be at least 1 (was \(counts.0))")
+    precondition(counts.1 >= 1, "`connectionsPerAddress` must be at least 1 (was \(counts.1))")
     (self.address, self.names, self.token) = (address, names, token)
     (self.limits, self.onListening, self.handler) = (limits, onListening, handler)
   }

@@ -15,12 +15,18 @@ extension ServerConnection {
       let isTooLarge: Bool
     }
 
-    /// What the thread of libmicrohttpd does for a request.
+    /// The next action of the thread of libmicrohttpd for a request.
     enum Step: Sendable {
       case checkHead(target: [UInt8])
       case readBody
       case send(Answer)
       case close
+    }
+
+    /// Values of a request that has ended. They are released without the lock.
+    struct Remains: Sendable {
+      let end: AsyncStream<Void>.Continuation?
+      var answer: Answer?
     }
 
     enum EventRead: Sendable, Equatable {
@@ -165,20 +171,20 @@ extension ServerConnection.StateMachine {
     return true
   }
 
-  /// - Returns: The end of the stream to finish.
-  mutating func completed(now: ContinuousClock.Instant) -> AsyncStream<Void>.Continuation? {
-    defer { stream = nil }
-    phase = .idle
-    set(.idle, now)
-    return stream?.end
+  mutating func completed(now: ContinuousClock.Instant) -> Remains {
+    defer { set(.idle, now) }
+    return end(in: .idle)
   }
 
-  /// - Returns: The end of the stream to finish.
-  mutating func closed() -> AsyncStream<Void>.Continuation? {
-    defer { stream = nil }
-    phase = .closed
+  mutating func closed() -> Remains {
     deadline = nil
-    return stream?.end
+    return end(in: .closed)
+  }
+
+  private mutating func end(in next: Phase) -> Remains {
+    defer { (phase, stream) = (next, nil) }
+    guard case .answered(let answer) = phase else { return Remains(end: stream?.end) }
+    return Remains(end: stream?.end, answer: answer)
   }
 }
 

@@ -82,9 +82,9 @@ final class ServerConnection: Sendable {
     }
   }
 
-  func completed() { change { $0.completed(now: .now) }?.finish() }
+  func completed() { change { $0.completed(now: .now) }.end?.finish() }
 
-  func closed() { change { $0.closed() }?.finish() }
+  func closed() { change { $0.closed() }.end?.finish() }
 
   // MARK: On other threads
 

@@ -1,6 +1,6 @@
 /// A request that a client sends to harm the server, and the responses that are right.
 struct HostileRequest: Sendable, CustomStringConvertible {
-  /// What the client does.
+  /// The action of the client.
   let description: String
   private let head: [UInt8]
   private let body: [UInt8]
@@ -9,7 +9,8 @@ struct HostileRequest: Sendable, CustomStringConvertible {
   /// Whether the client closes its end after it has sent the bytes.
   let isHalfClosed: Bool
 
-  /// - Parameter text: The bytes, where {host} and {token} stand for those of the server.
+  /// - Parameter text: The bytes, where {host} and {token} are replaced by the values of the
+  ///   server.
   init(_ description: String, _ text: String, _ statuses: Int..., isHalfClosed: Bool = false) {
     self.init(description, bytes: Array(text.utf8), Set(statuses), isHalfClosed: isHalfClosed)
   }

@@ -17,10 +17,9 @@ import Testing
       let results = await withTaskGroup(of: (HostileRequest, String?).self) { group in
         for request in HostileRequest.all {
           group.addTask {
-            let bytes = request.bytes(host: host, token: token)
             let response = await onNewThread { () -> String? in
               guard let client = try? RawClient(server.port) else { return nil }
-              client.send(bytes)
+              client.send(request.bytes(host: host, token: token))
               if request.isHalfClosed { client.endSending() }
               return client.receiveAll()
             }
