@@ -31,14 +31,14 @@ enum LoginForm {
 
   /// The response to the form.
   static func response(
-    to body: [UInt8], of head: RequestHead, by guardian: RequestGuard
+    to body: [UInt8], of head: RequestHead, by requestGuard: RequestGuard
   ) -> HTTPResponse {
     let token = HTTPRequest.form(body, of: head)?.first { $0.name == field }?.value
-    guard let expected = guardian.secrets.token, expected.matches(token) else {
+    guard let expected = requestGuard.secrets.token, expected.matches(token) else {
       return page("The token is wrong.")
     }
-    let cookie =
-      "\(guardian.cookieName)=\(guardian.secrets.session.text); Path=/; HttpOnly; SameSite=Strict"
-    return .redirect(to: "/").adding(HTTPHeader(trusted: "Set-Cookie", cookie))
+    let cookie = "\(requestGuard.cookieName)=\(requestGuard.secrets.session.text)"
+    return .redirect(to: "/").adding(
+      HTTPHeader(trusted: "Set-Cookie", "\(cookie); Path=/; HttpOnly; SameSite=Strict"))
   }
 }

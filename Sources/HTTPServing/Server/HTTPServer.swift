@@ -42,7 +42,8 @@ final class HTTPServer: Sendable {
       daemon.quiesce()
       for connection in stopped() { connection.stop() }
     }
-    // A request whose turn never came, because the task was cancelled.
+    // A suspended connection would end the process. So this does not rely on the stream to return
+    // every request that it has accepted.
     for connection in connections { connection.abandonHandler() }
     await drain()
     await daemon.stop()
@@ -53,12 +54,15 @@ final class HTTPServer: Sendable {
   private func drain() async {
     await UnstructuredTasks.runShielded {
       await withDiscardingTaskGroup { group in
+        let end = ContinuousClock.now + self.limits.closingTime
         group.addTask {
-          try? await Task.sleep(for: self.limits.closingTime)
+          try? await Task.sleep(until: end, clock: .continuous)
           self.drained.send()
         }
-        self.noteProgress()
-        await self.drained.wait()
+        // A signal may be older than the last response.
+        while self.connections.contains(where: \.isSending), .now < end {
+          await self.drained.wait()
+        }
         group.cancelAll()
       }
     }
@@ -97,8 +101,12 @@ final class HTTPServer: Sendable {
     if !connections.contains(where: \.isSending) { drained.send() }
   }
 
-  /// Hands a request to a task.
-  func hand(over exchange: Exchange) { exchanges.continuation.yield(exchange) }
+  /// Hands a request to a task, or refuses it if the task of the server has been cancelled.
+  func hand(over exchange: Exchange) {
+    if case .terminated = exchanges.continuation.yield(exchange) {
+      exchange.connection.abandonHandler()
+    }
+  }
 
   /// A connection has got a deadline.
   func noteDeadline(_ kind: ConnectionDeadline.Kind) { timers[kind]?.send() }

@@ -4,8 +4,9 @@ package import CompositeOperations
 ///
 /// ```swift
 /// let server = ServeHTTP(at: try ServerAddress("127.0.0.1:8080")) { request in
-///   request.path == "/" ? HTTPResponse(.text, "Hello") : HTTPResponse(.text, "Not found", status:
-///   404) } await server.run()
+///   HTTPResponse(.text, "This is \(request.path).")
+/// }
+/// await server.run()
 /// ```
 ///
 /// A cancelled run stops in this order: it accepts no more connections and requests, ends the

@@ -8,6 +8,8 @@ import Testing
     let token = "0123456789abcdef"
     var limits = ServerLimits()
     limits.requestTime = .seconds(3)
+    limits.connections = 1_000
+    limits.connectionsPerAddress = 1_000
     let paths = Lock<[String]>([])
     try await ServerFixture.with(token: token, limits: limits) { request in
       paths.withLock { $0.append(request.path) }
@@ -18,8 +20,9 @@ import Testing
         for request in HostileRequest.all {
           group.addTask {
             let response = await onNewThread { () -> String? in
+              let bytes = request.bytes(host: host, token: token)
               guard let client = try? RawClient(server.port) else { return nil }
-              client.send(request.bytes(host: host, token: token))
+              client.send(bytes)
               if request.isHalfClosed { client.endSending() }
               return client.receiveAll()
             }

@@ -42,6 +42,34 @@ import Testing
     #expect(body(of: await response)?.utf8.count == 20_000_000)
   }
 
+  @Test func `a request that is refused during the stop does not cut a running response`()
+    async throws
+  {
+    let (started, gate) = (Latch(), Latch())
+    let server = try await ServerFixture.start(limits: Self.limits) { request in
+      guard request.path == "/large" else { return HTTPResponse(.text, "ok") }
+      started.note()
+      await gate.wait()
+      return HTTPResponse(.text, [UInt8](repeating: 0x61, count: 20_000_000))
+    }
+    async let response = exchange(server.port, message("GET /large HTTP/1.1", to: server.name))
+    await started.wait()
+    let other = try RawClient(server.port)
+    server.run.cancel()
+    let refusal = await onNewThread { () -> String? in
+      // The server may not have noticed its cancellation yet.
+      while other.send("GET / HTTP/1.1\r\nHost: \(server.name)\r\n\r\n"),
+        let text = other.receive(until: "\r\n\r\n")
+      { if text.contains(" 503 "), text.contains("Connection: close") { return text } }
+      return nil
+    }
+    #expect(refusal != nil)
+    #expect(await onNewThread { other.receiveAll() } != nil)
+    gate.note()
+    #expect(body(of: await response)?.utf8.count == 20_000_000)
+    await server.stop()
+  }
+
   @Test func `a response that is not read delays the end only for the closing time`()
     async throws
   {

@@ -9,7 +9,7 @@ final class RawClient: Sendable {
   private let isOpen = Lock(true)
 
   /// - Parameter seconds: The timeout of a read, so that a test fails and does not hang.
-  init(_ port: UInt16, isIPv6: Bool = false, seconds: Int = 20) throws {
+  init(_ port: UInt16, isIPv6: Bool = false, seconds: Int = 100) throws {
     descriptor = socket(isIPv6 ? AF_INET6 : AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     guard descriptor >= 0 else { throw SystemError.last }
     var limit = timeval(tv_sec: seconds, tv_usec: 0)
