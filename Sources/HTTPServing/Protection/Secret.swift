@@ -5,8 +5,8 @@ package struct Secret: Sendable, CustomStringConvertible, CustomReflectable {
   package init(_ text: String) { bytes = Array(text.utf8) }
 
   /// Creates a secret of 256 random bits, as 64 hexadecimal digits.
-  package init(using generator: inout some RandomNumberGenerator) {
-    self.init(Self.hex(words: 4, using: &generator))
+  package init(bits: () -> UInt64 = randomBits) {
+    self.init(Self.hex(words: 4, bits: bits))
   }
 
   /// The text, for the client that is meant to know it.
@@ -28,10 +28,13 @@ package struct Secret: Sendable, CustomStringConvertible, CustomReflectable {
   package var description: String { "secret" }
   package var customMirror: Mirror { Mirror(self, children: []) }
 
+  /// Returns 64 random bits of the system.
+  package static func randomBits() -> UInt64 { .random(in: .min ... .max) }
+
   /// Random hexadecimal digits.
-  static func hex(words: Int, using generator: inout some RandomNumberGenerator) -> String {
+  static func hex(words: Int, bits: () -> UInt64 = randomBits) -> String {
     (0..<words).map { _ in
-      let text = String(UInt64.random(in: .min ... .max, using: &generator), radix: 16)
+      let text = String(bits(), radix: 16)
       return String(repeating: "0", count: 16 - text.count) + text
     }.joined()
   }
@@ -48,10 +51,12 @@ package struct ServerSecrets: Sendable {
 
   /// Creates the secrets of a server. Those other than the token end with the process.
   ///
-  /// - Parameter token: The token that clients need; nil if they need none.
-  package init(token: String?, using generator: inout some RandomNumberGenerator) {
+  /// - Parameters:
+  ///   - token: The token that clients need; nil if they need none.
+  ///   - bits: Returns 64 random bits, different ones for each call.
+  package init(token: String?, bits: () -> UInt64 = Secret.randomBits) {
     self.token = token.map { Secret($0) }
-    form = Secret(using: &generator)
-    session = Secret(using: &generator)
+    form = Secret(bits: bits)
+    session = Secret(bits: bits)
   }
 }

@@ -138,8 +138,5 @@ extension HTTPServer {
     return handle.queue(response, nonce: Self.nonce, closing: closing, for: connection)
   }
 
-  private static var nonce: String {
-    var generator = SystemRandomNumberGenerator()
-    return Secret.hex(words: 2, using: &generator)
-  }
+  private static var nonce: String { Secret.hex(words: 2) }
 }

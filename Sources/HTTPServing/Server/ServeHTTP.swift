@@ -67,8 +67,7 @@ package struct ServeHTTP: ComposableOperation {
       throw HTTPServingError.shortToken(
         count: token.utf8.count, minimum: Self.minimumTokenSize)
     }
-    var generator = SystemRandomNumberGenerator()
-    let secrets = ServerSecrets(token: token, using: &generator)
+    let secrets = ServerSecrets(token: token)
     // Before the port is taken.
     _ = try RequestGuard(address: address, names: names, secrets: secrets)
     let socket = try ListeningSocket(address)

@@ -7,10 +7,9 @@ import Testing
   private func guardian(
     _ address: String = "127.0.0.1:8080", names: [String] = [], token: String? = nil
   ) throws -> RequestGuard {
-    var generator = SystemRandomNumberGenerator()
-    return try RequestGuard(
+    try RequestGuard(
       address: try ServerAddress(address), names: names,
-      secrets: ServerSecrets(token: token, using: &generator))
+      secrets: ServerSecrets(token: token))
   }
 
   private func head(
