@@ -55,12 +55,19 @@ import Testing
     async let response = exchange(server.port, message("GET /large HTTP/1.1", to: server.name))
     await started.wait()
     let other = try RawClient(server.port)
+    let request = "GET / HTTP/1.1\r\nHost: \(server.name)\r\n\r\n"
+    // The server has accepted the connection before it stops.
+    let first = await onNewThread { () -> String? in
+      other.send(request)
+      return other.receive(until: "ok")
+    }
+    #expect(first != nil)
     server.run.cancel()
     let refusal = await onNewThread { () -> String? in
       // The server may not have noticed its cancellation yet.
-      while other.send("GET / HTTP/1.1\r\nHost: \(server.name)\r\n\r\n"),
-        let text = other.receive(until: "\r\n\r\n")
-      { if text.contains(" 503 "), text.contains("Connection: close") { return text } }
+      while other.send(request), let text = other.receive(until: "\r\n\r\n") {
+        if text.contains(" 503 "), text.contains("Connection: close") { return text }
+      }
       return nil
     }
     #expect(refusal != nil)
