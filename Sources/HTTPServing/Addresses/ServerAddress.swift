@@ -1,10 +1,6 @@
 internal import SystemSupport
 
 /// An IP address and a port that a server listens on.
-///
-/// ```swift
-/// let address = try ServerAddress("127.0.0.1:8080")
-/// ```
 package struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
   /// The address in the standard form of the system, without brackets.
   package let host: String

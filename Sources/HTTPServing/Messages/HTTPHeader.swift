@@ -1,8 +1,4 @@
 /// A field of the header of a response, checked so that it cannot inject another one.
-///
-/// ```swift
-/// let header = try HTTPHeader("Allow", "GET, HEAD")
-/// ```
 package struct HTTPHeader: Sendable, Hashable {
   package let name: String
   package let value: String

@@ -1,9 +1,4 @@
 /// The response of a handler.
-///
-/// ```swift
-/// let page = HTTPResponse(.html, "<!DOCTYPE html><title>Runs</title>")
-/// let missing = HTTPResponse(.text, "There is no such run.", status: 404)
-/// ```
 package struct HTTPResponse: Sendable {
   /// Sends events until it returns, or until it is cancelled because the client has gone or the
   /// server stops.

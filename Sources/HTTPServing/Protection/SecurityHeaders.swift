@@ -9,7 +9,8 @@ package enum SecurityHeaders {
   package static func fields(nonce: String) -> [(name: String, value: String)] {
     let policy = [
       "default-src 'none'", "script-src 'nonce-\(nonce)'", "style-src 'nonce-\(nonce)'",
-      "img-src 'self'", "connect-src 'self'", "form-action 'self'", "frame-ancestors 'none'", "base-uri 'none'",
+      "img-src 'self'", "connect-src 'self'", "form-action 'self'", "frame-ancestors 'none'",
+      "base-uri 'none'",
     ]
     return [
       ("Content-Security-Policy", policy.joined(separator: "; ")),

@@ -2,13 +2,6 @@ package import CompositeOperations
 
 /// An operation that serves HTTP until it is cancelled.
 ///
-/// ```swift
-/// let server = ServeHTTP(at: try ServerAddress("127.0.0.1:8080")) { request in
-///   HTTPResponse(.text, "This is \(request.path).")
-/// }
-/// await server.run()
-/// ```
-///
 /// A cancelled run stops in this order: it accepts no more connections and requests, ends the
 /// streams of events, cancels the handlers, waits for them, sends their responses, closes all
 /// connections, and ends as cancelled. A handler that ignores its cancellation delays the end.
