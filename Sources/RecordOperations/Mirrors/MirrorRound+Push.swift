@@ -59,17 +59,10 @@ extension MirrorRound {
       throw error
     } catch {}
     if Task.isCancelled { throw CancellationError() }
+    // The failure of a request is not a reply to its changes.
     let failure = requests.failure
-    var types: [String] = []
-    for edit in edits where !types.contains(edit.id.type) { types.append(edit.id.type) }
-    let isForbidden = failure.map { $0.error.isOfRights } ?? false
-    let replies = edits.indices.map { index -> RecordReply? in
-      // The failure of a request is not a reply to its changes, unless they are not permitted.
-      let reply = failure?.changes.contains(index) == true ? nil : requests.results[index]
-      guard reply == nil, isForbidden, types.count == 1, let error = failure?.error else {
-        return reply
-      }
-      return .failed(error)
+    let replies = edits.indices.map { index in
+      failure?.changes.contains(index) == true ? nil : requests.results[index]
     }
     let remote = try await newIdentity()
     let isConflict = try await store { store in
@@ -94,22 +87,9 @@ extension MirrorRound {
     for case .failed(let error)? in replies where error.isRetriable {
       throw RecordError(error.reason, retryAfter: error.retryDelay)
     }
-    guard let failure else { return isConflict }
-    guard isForbidden else { throw failure.error }
-    if types.count == 1 { return isConflict }
-    // Rights may differ between the types of a request.
-    var isAnyConflict = isConflict
-    for type in types {
-      let rest = zip(edits, replies).filter { $0.id.type == type && $1 == nil }.map(\.0)
-      if !rest.isEmpty, try await send(rest, isFinal: isFinal) { isAnyConflict = true }
-    }
-    return isAnyConflict
+    if let failure { throw failure.error }
+    return isConflict
   }
-}
-
-extension RecordError {
-  /// Whether the caller may not do what it has requested.
-  fileprivate var isOfRights: Bool { if case .notPermitted = reason { true } else { false } }
 }
 
 /// A local edit that is to be sent.
