@@ -15,6 +15,12 @@
     let place: String
     let isReadOnly: Bool
     let changes: StoreChanges
+    private let counts = KnownCounts()
+
+    init(store: RunStore, place: String, isReadOnly: Bool, changes: StoreChanges) {
+      (self.store, self.place) = (store, place)
+      (self.isReadOnly, self.changes) = (isReadOnly, changes)
+    }
 
     func response(to request: HTTPRequest) async -> HTTPResponse {
       do {
@@ -53,7 +59,7 @@
     private func list(_ request: HTTPRequest) async throws -> HTTPResponse {
       let query = try RunQuery(request.query)
       let runs = try await store.runs(query.selection)
-      let counts = try await store.counts(matching: query.text)
+      let counts = try await counts.of(store, matching: query.text)
       let list = RunListPage(of: query, in: place, runs, counts, at: Date())
       return request.wantsJSON ? HTTPResponse(.json, list.json) : page(list.layout, request)
     }
@@ -206,6 +212,22 @@
         if let location { json.member("location", location) }
       }
       return json.bytes + [UInt8(ascii: "\n")]
+    }
+  }
+
+  /// The numbers of runs, which are counted again only after a change of the store.
+  private final class KnownCounts: Sendable {
+    private let last = Lock<(version: String, text: String?, counts: [RunCount])?>(nil)
+
+    func of(_ store: RunStore, matching text: String?) async throws -> [RunCount] {
+      // Before the counts, so that a later change is not missed.
+      let version = try await store.version()
+      if let last = last.withLock(\.self), last.version == version, last.text == text {
+        return last.counts
+      }
+      let counts = try await store.counts(matching: text)
+      last.withLock { $0 = (version, text, counts) }
+      return counts
     }
   }
 

@@ -184,7 +184,7 @@ struct RunViewPage {
     let rest: HTML = difference.isPartial ? "<li>…</li>" : ""
     return """
       <details id="state-\(step.position)"><summary>State\
-      \(before == nil ? "" : ": \(difference.changes.count) changes")</summary>
+      \(before == nil ? "" : ": \(difference.changes.count.counted("change"))")</summary>
       <ul>\(lines.joined())\(rest)</ul>
       \(value(state, id: "state-\(step.position)-text", run.id.path(to: "state", position(step))))
       </details>

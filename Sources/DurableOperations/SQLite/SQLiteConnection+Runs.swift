@@ -15,24 +15,26 @@ extension SQLiteConnection {
   }
 
   func runs(_ selection: RunSelection) throws -> [StoredRun] {
-    let states = try JSONRunCoder().encode(selection.states.map(\.rawValue))
+    // Only the conditions that are needed, so that SQLite uses the index of the order.
+    var (conditions, values): ([String], [SQLiteValue]) = ([], [])
+    func require(_ condition: String, _ new: SQLiteValue...) {
+      conditions.append(condition)
+      values += new
+    }
+    if let flow = selection.flow { require("flow = ?", .text(flow)) }
+    if !selection.states.isEmpty {
+      let states = try JSONRunCoder().encode(selection.states.map(\.rawValue))
+      require("state IN (SELECT value FROM json_each(?))", .text(states))
+    }
+    if let (began, id) = selection.after {
+      require("(began, id) < (?, ?)", .integer(began), .text(id.text))
+    }
+    if let text = selection.text { require("instr(lower(id), lower(?)) > 0", .text(text)) }
+    if let parent = selection.parent { require("parent = ?", .text(parent.text)) }
+    let filter = conditions.isEmpty ? "" : "WHERE \(conditions.joined(separator: " AND "))"
     return try fetchAll(
-      """
-      SELECT \(Self.runColumns) FROM run
-      WHERE (?1 IS NULL OR flow = ?1)
-        AND (?2 = '[]' OR state IN (SELECT value FROM json_each(?2)))
-        AND (?3 IS NULL OR (began, id) < (?3, ?4))
-        AND (?6 IS NULL OR instr(lower(id), lower(?6)) > 0) AND (?7 IS NULL OR parent = ?7)
-      ORDER BY began DESC, id DESC LIMIT ?5
-      """,
-      [
-        selection.flow.map { .text($0) } ?? .null, .text(states),
-        selection.after.map { .integer($0.began) } ?? .null,
-        selection.after.map { .text($0.id.text) } ?? .null,
-        .integer(Int64(clamping: selection.limit)),
-        selection.text.map { .text($0) } ?? .null,
-        selection.parent.map { .text($0.text) } ?? .null,
-      ], StoredRun.init)
+      "SELECT \(Self.runColumns) FROM run \(filter) ORDER BY began DESC, id DESC LIMIT ?",
+      values + [.integer(Int64(clamping: selection.limit))], StoredRun.init)
   }
 
   func counts(matching text: String?) throws -> [RunCount] {
