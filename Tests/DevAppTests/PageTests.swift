@@ -133,6 +133,15 @@ import Testing
     let long = "INSERT INTO run (id, flow, sequence, initial, state, began, updated) "
     try journal.execute(
       long + "VALUES ('long', 'x', json_quote(hex(zeroblob(500000))), '{}', 'ready', 0, 0)")
+    // A name with 1 MB, and one character of many scalars.
+    let accents = "'a' || replace(hex(zeroblob(50000)), '0', '\u{301}')"
+    for (position, text) in ["hex(zeroblob(500000))", accents].enumerated() {
+      try journal.execute(
+        """
+        INSERT INTO step VALUES ('long', \(position), '', \(text), '[]', 'result', \(text), NULL, 1,
+          1, 0, 5)
+        """)
+    }
     _ = try await PageFixture.serving(journal) { page in
       func check(_ html: String) {
         for part in [
@@ -140,6 +149,8 @@ import Testing
           "\u{200B}", "\u{E0041}", "<!--",
         ] { #expect(!html.contains(part), "\(part)") }
         #expect(html.components(separatedBy: "</main>").count == 2)
+        // The script replaces the contents of main, and not the answer to an action.
+        #expect(html.components(separatedBy: "<main")[0].contains(#"<p id="notice""#))
       }
       let list = try await page.get("/").text
       check(list)
@@ -261,7 +272,7 @@ import Testing
 
   // MARK: Changes
 
-  @Test func `an open page is told of a change of another process`() async throws {
+  @Test func `an open page receives the changes of another process`() async throws {
     let journal = try await journal()
     let printed = try await PageFixture.serving(journal) { page in
       let stream = try EventStream(of: page)

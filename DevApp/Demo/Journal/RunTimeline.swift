@@ -20,12 +20,12 @@ extension OperationTrace {
   init(_ details: RunDetails, children: [RunDetails] = [], last count: Int? = nil) {
     let run = details.summary
     let all = details.steps.filter { $0.key.isEmpty }
-    let finished = all.suffix(count ?? .max)
+    let finished = Array(all.suffix(count ?? .max))
     let start = finished.count < all.count ? finished.first?.began ?? run.began : run.began
     var timeline = RunTimeline(from: start)
     let whole = timeline.begin(run.id.text, at: start, below: nil)
     let steps = finished + children.flatMap { $0.steps.filter { $0.key.isEmpty } }
-    let workers = timeline.begin(workersOf: Array(steps), below: whole)
+    let workers = timeline.begin(workersOf: steps, below: whole)
     for step in finished {
       let above = step.worker.flatMap { workers[$0] } ?? whole
       let span = timeline.begin(step.name, at: step.began, below: above, attempt: step.attempts)
@@ -39,7 +39,7 @@ extension OperationTrace {
     timeline.add(children) { child in
       child.steps.last.flatMap(\.worker).flatMap { workers[$0] } ?? whole
     }
-    timeline.end(workers, of: Array(steps))
+    timeline.end(workers, of: steps)
     if let ended = run.ended { timeline.end(whole, at: ended, as: End(run)) }
     self.init(
       beginning: Int64(start.timeIntervalSince1970 * 1_000) * 1_000_000,

@@ -34,6 +34,14 @@ struct HTML: Sendable, ExpressibleByStringInterpolation {
 
     mutating func appendInterpolation(_ number: Int) { text += "\(number)" }
 
+    /// Appends the beginning of a text that should be short, such as a name.
+    mutating func appendInterpolation(short value: String, limit: Int = 300) {
+      // Scalars, because a character can have any number of them.
+      let beginning = value.unicodeScalars.prefix(limit + 1)
+      if beginning.count <= limit { return appendInterpolation(value) }
+      appendInterpolation(String(beginning.dropLast()) + "…")
+    }
+
     /// Appends a text between tags. Characters that are invisible or change the direction of the
     /// text are shown by their numbers.
     mutating func appendInterpolation(_ value: String) {

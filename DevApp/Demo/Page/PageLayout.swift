@@ -7,7 +7,15 @@ import SystemSupport
 struct PageLayout {
   let title: String
   let heading: HTML
+  /// The problem of the request; nil if it has none.
+  var problem: String?
   let main: HTML
+
+  /// Outside of the contents, which the script replaces.
+  private var notice: HTML {
+    guard let problem else { return "<p id=\"notice\" role=\"status\"></p>" }
+    return "<p id=\"notice\" class=\"notice failed\" role=\"alert\">\(problem)</p>"
+  }
 
   /// - Parameter nonce: The mark of the script and the styles that the browser may use.
   func html(nonce: String) -> HTML {
@@ -26,6 +34,7 @@ struct PageLayout {
     <body>
     <a class="skip" href="#main">Skip to the contents</a>
     <header>\(heading)<span class="live lost" role="status">not live: reload to see changes</span></header>
+    \(notice)
     <main id="main">
     \(main)
     </main>
@@ -81,8 +90,7 @@ struct PageProblem: Error {
 
   var layout: PageLayout {
     PageLayout(
-      title: "Runs", heading: "<h1><a href=\"/\">Runs</a></h1>",
-      main: "<p id=\"notice\" class=\"notice failed\" role=\"alert\">\(text)</p>")
+      title: "Runs", heading: "<h1><a href=\"/\">Runs</a></h1>", problem: text, main: "")
   }
 
   var json: [UInt8] {

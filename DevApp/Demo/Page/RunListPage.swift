@@ -26,7 +26,7 @@ struct RunListPage {
     PageLayout(
       title: "Runs – \(place)",
       heading: "<h1><a href=\"/\">Runs</a></h1><span class=\"faint\">\(place)</span>",
-      main: "<p id=\"notice\" role=\"status\"></p>\n" + states + filter + table + pages)
+      main: states + filter + table + pages)
   }
 
   /// The number of runs in a state, of the flow of the query; of all states for nil.
@@ -52,7 +52,7 @@ struct RunListPage {
     let flows = Set(counts.map(\.flow)).union(query.flow.map { [$0] } ?? []).sorted()
     let options = flows.map { flow -> HTML in
       let selected: HTML = flow == query.flow ? " selected" : ""
-      return "<option value=\"\(attribute: flow)\"\(selected)>\(flow)</option>"
+      return "<option value=\"\(attribute: flow)\"\(selected)>\(short: flow)</option>"
     }
     let state: HTML =
       query.state.map {
@@ -86,12 +86,12 @@ struct RunListPage {
 
   private func row(_ run: RunSummary) -> HTML {
     """
-    <tr><td class="run">\(run.id.link)</td><td data-label="Flow">\(run.flow)</td>
+    <tr><td class="run">\(run.id.link)</td><td data-label="Flow">\(short: run.flow)</td>
     <td data-label="State">\(run.state.badge)\(run.detail)</td>
     <td data-label="Began">\(run.began.age(at: now))</td>
     <td class="number" data-label="Steps">\(run.step)</td>
     <td class="number" data-label="Attempt">\(run.attempt)</td>
-    <td data-label="Worker">\(run.workerText)</td></tr>
+    <td data-label="Worker">\(short: run.workerText)</td></tr>
 
     """
   }
@@ -134,7 +134,7 @@ extension RunSummary {
   /// What the run waits for, or when and why it ended.
   var detail: HTML {
     let text = stateText.dropFirst(state.rawValue.count)
-    return text.isEmpty ? "" : "<span class=\"faint\">\(String(text.prefix(300)))</span>"
+    return text.isEmpty ? "" : "<span class=\"faint\">\(short: String(text))</span>"
   }
 
   /// The process that runs it, or ran it last.

@@ -74,22 +74,13 @@ struct RunQuery: Sendable {
 }
 
 extension String {
-  /// The text in percent encoding, for a query or as one component of a path.
+  /// The text in percent encoding, for the value of an item of a query.
   var encodedForQuery: String {
-    var text = ""
-    for byte in utf8 {
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"),
-        UInt8(ascii: "~"):
-        text.unicodeScalars.append(Unicode.Scalar(byte))
-      default:
-        let digits = String(byte, radix: 16, uppercase: true)
-        text += digits.count == 1 ? "%0\(digits)" : "%\(digits)"
-      }
-    }
-    return text
+    addingPercentEncoding(withAllowedCharacters: Self.plainCharacters) ?? ""
   }
+
+  private static let plainCharacters = CharacterSet(
+    charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_~")
 
   /// The text in quotes, shortened, for messages.
   var quoted: String { "'\(String(prefix(100)))'" }

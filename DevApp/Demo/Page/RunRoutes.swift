@@ -37,10 +37,8 @@
           return try await act(String(path.dropFirst(5)), request)
         default: throw PageProblem(.notFound, "there is no page \(request.path.quoted)")
         }
-      } catch let problem as PageProblem { return answer(problem, to: request) } catch let error
-        as RunStoreError
-      {
-        return answer(PageProblem(.failed, "\(error)"), to: request)
+      } catch let problem as PageProblem {
+        return answer(problem, to: request)
       } catch { return answer(PageProblem(.failed, "\(error)"), to: request) }
     }
 

@@ -27,20 +27,19 @@ struct RunViewPage {
       heading: """
         <h1><a href="/">Runs</a> / \(run.id.text)</h1>
         """,
-      main: "<p id=\"notice\" role=\"status\"></p>\n" + facts + actions + failure + stepTable
-        + inProgress + timeline + sequence)
+      main: facts + actions + failure + stepTable + inProgress + timeline + sequence)
   }
 
   // MARK: Facts
 
   private var facts: HTML {
     var rows: [(String, HTML)] = [
-      ("State", "\(run.state.badge)\(run.detail)"), ("Flow", "\(run.flow)"),
+      ("State", "\(run.state.badge)\(run.detail)"), ("Flow", "\(short: run.flow)"),
       ("Began", run.began.age(at: now)), ("Changed", run.updated.age(at: now)),
       ("Finished steps", "\(run.step)"),
     ]
     if run.attempt > 1 { rows.append(("Attempt", "\(run.attempt)")) }
-    if !run.workerText.isEmpty { rows.append(("Worker", "\(run.workerText)")) }
+    if !run.workerText.isEmpty { rows.append(("Worker", "\(short: run.workerText)")) }
     if let parent = run.parent { rows.append(("Parent", parent.link)) }
     if !children.isEmpty {
       let links = children.map { child -> HTML in "\(child.id.link) \(child.state.badge)" }
@@ -149,11 +148,11 @@ struct RunViewPage {
 
   private func row(_ step: RunDetails.Step, since before: String?) -> HTML {
     """
-    <tr><td class="number" data-label="#">\(step.position)</td><td class="run">\(step.name)</td>
+    <tr><td class="number" data-label="#">\(step.position)</td><td class="run">\(short: step.name)</td>
     <td data-label="Outcome">\(step.outcomeBadge)</td>
     <td class="number" data-label="Time">\(step.time)</td>
     <td class="number" data-label="Attempts">\(step.attempts)</td>
-    <td data-label="Worker">\(step.worker ?? "")</td>
+    <td data-label="Worker">\(short: step.worker ?? "")</td>
     <td>\(values(step))\(changes(step, since: before))</td></tr>
 
     """
@@ -166,7 +165,7 @@ struct RunViewPage {
     // Short values need no click.
     if text.utf8.count <= 60, !text.contains("\n") { return "<code>\(text)</code>" }
     return """
-      <details id="\(HTML(stringLiteral: id))"><summary>\(String(text.prefix(60)))…</summary>
+      <details id="\(HTML(stringLiteral: id))"><summary>\(short: text, limit: 60)</summary>
       \(self.value(text, id: id + "-text", run.id.path(to: "value", position(step))))</details>
       """
   }
@@ -177,7 +176,7 @@ struct RunViewPage {
     let lines = difference.changes.map { change -> HTML in
       let path = change.path.isEmpty ? "state" : change.path
       return """
-        <li><code>\(path)</code>: \(short(change.before)) → \(short(change.after))</li>
+        <li><code>\(short: path)</code>: \(short(change.before)) → \(short(change.after))</li>
 
         """
     }
@@ -193,7 +192,7 @@ struct RunViewPage {
 
   private func short(_ text: String?) -> HTML {
     guard let text else { return "<span class=\"faint\">nothing</span>" }
-    return "<code>\(text.utf8.count > 120 ? String(text.prefix(100)) + "…" : text)</code>"
+    return "<code>\(short: text, limit: 120)</code>"
   }
 
   // MARK: The step in progress
@@ -202,13 +201,13 @@ struct RunViewPage {
     if run.state.hasEnded || keys.isEmpty { return "" }
     let rows = keys.suffix(Self.pageSize).map { key -> HTML in
       """
-      <tr><td class="run">\(key.key)</td><td>\(key.outcomeBadge)</td>
+      <tr><td class="run">\(short: key.key)</td><td>\(key.outcomeBadge)</td>
       <td class="number">\(key.time)</td><td>\(short(key.value))</td></tr>
 
       """
     }
     return """
-      <h2>Step in progress: \(keys[0].name)</h2>
+      <h2>Step in progress: \(short: keys[0].name)</h2>
       <div class="scroll"><table><thead><tr><th scope="col">Part</th><th scope="col">Outcome</th>
       <th scope="col" class="number">Time</th><th scope="col">Value</th></tr></thead><tbody>
       \(rows.joined())</tbody></table></div>

@@ -6,8 +6,7 @@
   const light = document.querySelector(".live");
   const address = () => location.pathname + location.search;
 
-  // A reader who is in a form or has opened something keeps it.
-  const isOpen = (id) => document.getElementById(id)?.open === true;
+  // What the reader has opened and entered stays.
   function replace(html) {
     const focused = document.activeElement?.id;
     const open = [...main.querySelectorAll("details[open][id]")].map((element) => element.id);
@@ -20,7 +19,7 @@
     document.title = next.title;
     for (const id of open) {
       const element = document.getElementById(id);
-      if (element && !isOpen(id)) element.open = true;
+      if (element) element.open = true;
     }
     for (const [id, value] of fields) {
       const field = document.getElementById(id);
@@ -31,8 +30,11 @@
 
   let isLoading = false;
   let isOutdated = false;
+  const isEntering = () => main.contains(document.activeElement) &&
+    document.activeElement.matches("input, textarea, select");
   async function update() {
-    if (isLoading) { isOutdated = true; return; }
+    // A field that is replaced would lose the position of its cursor.
+    if (isLoading || isEntering()) { isOutdated = true; return; }
     isLoading = true;
     try {
       const response = await fetch(address(), { headers: { Accept: "text/html" } });
@@ -41,6 +43,10 @@
     isLoading = false;
     if (isOutdated) { isOutdated = false; update(); }
   }
+
+  main.addEventListener("focusout", () => setTimeout(() => {
+    if (isOutdated && !isEntering()) { isOutdated = false; update(); }
+  }));
 
   const events = new EventSource("/events");
   let first = true;
@@ -66,7 +72,7 @@
 
   document.addEventListener("submit", async (event) => {
     const form = event.target;
-    if (form.method !== "post" || form.dataset.plain !== undefined) return;
+    if (form.method !== "post") return;
     event.preventDefault();
     const button = event.submitter;
     if (button) button.disabled = true;
