@@ -95,8 +95,8 @@ struct CrashingBackend: RunBackend {
     try await read { try await base.runs(selection) }
   }
 
-  func counts(matching text: String?) async throws -> [RunCount] {
-    try await read { try await base.counts(matching: text) }
+  func counts(of selection: RunSelection) async throws -> [RunCount] {
+    try await read { try await base.counts(of: selection) }
   }
 
   func version() async throws -> String { try await read { try await base.version() } }

@@ -68,8 +68,10 @@ import Testing
     let counts = try await test.store.counts()
     #expect(counts.map(\.count).reduce(0, +) == 6)
     #expect(counts.contains(RunCount(flow: "Single", state: .result, count: 1)))
-    #expect(try await test.store.counts(matching: "NGL").map(\.flow) == ["Single"])
-    #expect(try await test.store.counts(matching: "%").isEmpty)
+    #expect(
+      try await test.store.counts(of: RunSelection(text: "NGL")).map(\.flow)
+        == ["Single"])
+    #expect(try await test.store.counts(of: RunSelection(text: "%")).isEmpty)
     var pages: [[String]] = []
     var last: RunSummary?
     repeat {

@@ -15,6 +15,8 @@ struct JSONDifference {
   /// Whether there are more changes than ``changes``.
   private(set) var isPartial = false
   private let limit: Int
+  /// The number of bytes of the values that are compared: a page has a hundred of them.
+  private static let comparedBytes = 100_000
 
   /// - Parameters:
   ///   - before: The value before; nil if it is not known.
@@ -22,6 +24,10 @@ struct JSONDifference {
   init(from before: String?, to after: String, limit: Int = 50) {
     self.limit = limit
     guard let before, before != after else { return }
+    guard before.utf8.count + after.utf8.count <= Self.comparedBytes else {
+      isPartial = true
+      return
+    }
     guard let old = Self.value(before), let new = Self.value(after) else {
       // Values that are not JSON, as in an encrypted journal.
       changes = [Change(path: "", before: before, after: after)]

@@ -13,7 +13,7 @@ struct RunListPage {
 
   /// - Parameters:
   ///   - runs: The runs of ``RunQuery/selection``.
-  ///   - counts: The numbers of runs whose names contain the text of the query.
+  ///   - counts: The numbers of the runs of ``RunQuery/counted``.
   init(
     of query: RunQuery, in place: String, _ runs: [RunSummary], _ counts: [RunCount], at now: Date
   ) {
@@ -26,8 +26,10 @@ struct RunListPage {
     PageLayout(
       title: "Runs – \(place)",
       heading: "<h1><a href=\"/\">Runs</a></h1><span class=\"faint\">\(place)</span>",
-      main: states + filter + table + pages)
+      main: parent + states + filter + table + pages)
   }
+
+  private var parent: HTML { query.parent.map { "<p>Child flows of \($0.link)</p>\n" } ?? "" }
 
   /// The number of runs in a state, of the flow of the query; of all states for nil.
   private func count(of state: RunState?) -> Int {
@@ -54,12 +56,14 @@ struct RunListPage {
       let selected: HTML = flow == query.flow ? " selected" : ""
       return "<option value=\"\(attribute: flow)\"\(selected)>\(short: flow)</option>"
     }
-    let state: HTML =
-      query.state.map {
-        "<input type=\"hidden\" name=\"state\" value=\"\(attribute: $0.rawValue)\">"
-      } ?? ""
+    let others = [("state", query.state?.rawValue), ("parent", query.parent?.text)]
+    let hidden = others.map { name, value -> HTML in
+      guard let value else { return "" }
+      let name = HTML(stringLiteral: name)
+      return "<input type=\"hidden\" name=\"\(name)\" value=\"\(attribute: value)\">"
+    }
     return """
-      <form class="filter" method="get" action="/" role="search">\(state)
+      <form class="filter" method="get" action="/" role="search">\(hidden.joined())
       <label for="flow">Flow<select id="flow" name="flow" data-keep>
       <option value="">all</option>\(options.joined())</select></label>
       <label for="text">Text of the name (/)<input id="text" name="text" type="search" data-keep

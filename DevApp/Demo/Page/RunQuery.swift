@@ -10,10 +10,15 @@ struct RunQuery: Sendable {
   var flow: String?
   /// A part of the names.
   var text: String?
+  /// The run that started the runs as child flows.
+  var parent: RunID?
   /// The last run of the page before.
   var after: (began: Int64, id: RunID)?
 
   init() {}
+
+  /// The child flows of a run.
+  init(childrenOf parent: RunID) { self.parent = parent }
 
   /// - Throws: A ``PageProblem`` for an unknown item or value.
   init(_ items: [(name: String, value: String)]) throws(PageProblem) {
@@ -27,6 +32,7 @@ struct RunQuery: Sendable {
         self.state = state
       case "flow": flow = value
       case "text": text = value
+      case "parent": parent = RunID(value)
       case "after":
         let parts = value.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, let began = Int64(parts[0]) else {
@@ -37,7 +43,8 @@ struct RunQuery: Sendable {
         after = (began, RunID(String(parts[1])))
       default:
         throw PageProblem(
-          .badRequest, "unknown parameter \(name.quoted); expected state, flow, text or after")
+          .badRequest,
+          "unknown parameter \(name.quoted); expected state, flow, text, parent or after")
       }
     }
   }
@@ -45,9 +52,12 @@ struct RunQuery: Sendable {
   /// One more run shows whether there is a next page.
   var selection: RunSelection {
     RunSelection(
-      flow: flow, states: state.map { [$0] } ?? [], text: text, limit: Self.pageSize + 1,
-      after: after)
+      flow: flow, states: state.map { [$0] } ?? [], text: text, parent: parent,
+      limit: Self.pageSize + 1, after: after)
   }
+
+  /// The runs that are counted, in all states and of all flows.
+  var counted: RunSelection { RunSelection(text: text, parent: parent) }
 
   /// The value of `after` for the page after a run.
   static func cursor(after run: RunSummary) -> String {
@@ -67,6 +77,7 @@ struct RunQuery: Sendable {
     if let state { items.append(("state", state.rawValue)) }
     if let flow { items.append(("flow", flow)) }
     if let text { items.append(("text", text)) }
+    if let parent { items.append(("parent", parent.text)) }
     if let run { items.append(("after", Self.cursor(after: run))) }
     if items.isEmpty { return "/" }
     return "/?" + items.map { "\($0)=\($1.encodedForQuery)" }.joined(separator: "&")

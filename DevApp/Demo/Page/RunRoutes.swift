@@ -16,6 +16,8 @@
     let isReadOnly: Bool
     let changes: StoreChanges
     private let counts = KnownCounts()
+    /// The number of child flows that a page and a timeline show.
+    private static let shownChildren = 20
 
     init(store: RunStore, place: String, isReadOnly: Bool, changes: StoreChanges) {
       (self.store, self.place) = (store, place)
@@ -57,7 +59,7 @@
     private func list(_ request: HTTPRequest) async throws -> HTTPResponse {
       let query = try RunQuery(request.query)
       let runs = try await store.runs(query.selection)
-      let counts = try await counts.of(store, matching: query.text)
+      let counts = try await counts.of(query, in: store)
       let list = RunListPage(of: query, in: place, runs, counts, at: Date())
       return request.wantsJSON ? HTTPResponse(.json, list.json) : page(list.layout, request)
     }
@@ -86,8 +88,10 @@
       let details = try await existing(request) { run in
         max(0, run.step - (before ?? run.step)) + RunViewPage.pageSize + 1
       }
+      let id = details.summary.id
       let view = RunViewPage(
-        details: details, before: before, children: try await children(of: details.summary.id),
+        details: details, before: before, children: try await children(of: id),
+        counts: try await store.counts(of: RunSelection(parent: id)),
         secret: isReadOnly ? nil : request.formSecret, now: Date())
       return page(view.layout, request)
     }
@@ -121,7 +125,7 @@
 
     /// The child flows of a run, the newest first.
     private func children(of id: RunID) async throws -> [RunSummary] {
-      try await store.runs(RunSelection(parent: id, limit: RunQuery.pageSize))
+      try await store.runs(RunSelection(parent: id, limit: Self.shownChildren))
     }
 
     /// The picture of the last steps, and of the child flows.
@@ -129,7 +133,7 @@
       let count = RunViewPage.pageSize
       let details = try await existing(request) { _ in count + 1 }
       var children: [RunDetails] = []
-      for child in try await self.children(of: details.summary.id).prefix(20).reversed() {
+      for child in try await self.children(of: details.summary.id).reversed() {
         if let details = try await store.run(child.id) { children.append(details) }
       }
       return OperationTrace(details, children: children, last: count).svg
@@ -215,16 +219,26 @@
 
   /// The numbers of runs, which are counted again only after a change of the store.
   private final class KnownCounts: Sendable {
-    private let last = Lock<(version: String, text: String?, counts: [RunCount])?>(nil)
+    private struct Known {
+      let version: String
+      let text: String?
+      let parent: RunID?
+      let counts: [RunCount]
+    }
 
-    func of(_ store: RunStore, matching text: String?) async throws -> [RunCount] {
+    private let last = Lock<Known?>(nil)
+
+    func of(_ query: RunQuery, in store: RunStore) async throws -> [RunCount] {
       // Before the counts, so that a later change is not missed.
       let version = try await store.version()
-      if let last = last.withLock(\.self), last.version == version, last.text == text {
+      if let last = last.withLock(\.self), last.version == version, last.text == query.text,
+        last.parent == query.parent
+      {
         return last.counts
       }
-      let counts = try await store.counts(matching: text)
-      last.withLock { $0 = (version, text, counts) }
+      let counts = try await store.counts(of: query.counted)
+      let known = Known(version: version, text: query.text, parent: query.parent, counts: counts)
+      last.withLock { $0 = known }
       return counts
     }
   }

@@ -12,7 +12,10 @@ struct RunViewPage {
   let details: RunDetails
   /// The first step that is not shown, from the end; nil for the last steps.
   let before: Int?
+  /// The newest child flows.
   let children: [RunSummary]
+  /// The numbers of all child flows.
+  let counts: [RunCount]
   /// The secret of the forms; nil if there are none.
   let secret: String?
   let now: Date
@@ -41,12 +44,26 @@ struct RunViewPage {
     if run.attempt > 1 { rows.append(("Attempt", "\(run.attempt)")) }
     if !run.workerText.isEmpty { rows.append(("Worker", "\(short: run.workerText)")) }
     if let parent = run.parent { rows.append(("Parent", parent.link)) }
-    if !children.isEmpty {
-      let links = children.map { child -> HTML in "\(child.id.link) \(child.state.badge)" }
-      rows.append(("Child flows", links.joined(by: "<br>")))
-    }
+    if !children.isEmpty { rows.append(("Child flows", childFlows)) }
     let terms = rows.map { name, value -> HTML in "<dt>\(name)</dt><dd>\(value)</dd>\n" }
     return "<dl>\n\(terms.joined())</dl>\n"
+  }
+
+  /// The child flows; of many, the number in each state with a link to their list.
+  private var childFlows: HTML {
+    let total = counts.reduce(0) { $0 + $1.count }
+    if total <= children.count {
+      return children.map { "\($0.id.link) \($0.state.badge)" as HTML }.joined(by: "<br>")
+    }
+    let query = RunQuery(childrenOf: run.id)
+    let states = RunState.allCases.compactMap { state -> HTML? in
+      let count = counts.lazy.filter { $0.state == state }.reduce(0) { $0 + $1.count }
+      if count == 0 { return nil }
+      return "<a href=\"\(attribute: query.path(of: state))\">\(count) \(state.badge)</a>"
+    }
+    return """
+      <a href="\(attribute: query.path(of: nil))">\(total) child flows</a>: \(states.joined(by: ", "))
+      """
   }
 
   // MARK: Actions
@@ -181,9 +198,12 @@ struct RunViewPage {
         """
     }
     let rest: HTML = difference.isPartial ? "<li>…</li>" : ""
+    let more = difference.isPartial ? "more than " : ""
+    // A large state is not compared.
+    let isCompared = before != nil && !(difference.isPartial && lines.isEmpty)
+    let count = isCompared ? ": \(more)\(lines.count.counted("change"))" : ""
     return """
-      <details id="state-\(step.position)"><summary>State\
-      \(before == nil ? "" : ": \(difference.changes.count.counted("change"))")</summary>
+      <details id="state-\(step.position)"><summary>State\(count)</summary>
       <ul>\(lines.joined())\(rest)</ul>
       \(value(state, id: "state-\(step.position)-text", run.id.path(to: "state", position(step))))
       </details>

@@ -125,12 +125,12 @@ public struct RunStore: Sendable {
       .map { RunSummary($0, ownerHasEnded: backend.ownerHasEnded(of: $0)) }
   }
 
-  /// Counts the runs by flow and state.
+  /// Counts the runs of a selection by flow and state, without regard to its limit and the page
+  /// before.
   ///
-  /// - Parameter text: A part of the names; nil for all runs.
   /// - Throws: A ``RunStoreError``.
-  package func counts(matching text: String? = nil) async throws -> [RunCount] {
-    try await backend.counts(matching: text)
+  package func counts(of selection: RunSelection = RunSelection()) async throws -> [RunCount] {
+    try await backend.counts(of: selection)
   }
 
   /// Returns a text that changes with every change of the store, and perhaps without one.

@@ -15,39 +15,52 @@ extension SQLiteConnection {
   }
 
   func runs(_ selection: RunSelection) throws -> [StoredRun] {
-    // Only the conditions that are needed, so that SQLite uses the index of the order.
+    var (conditions, values) = try conditions(of: selection)
+    if let (began, id) = selection.after {
+      conditions.append("(began, id) < (?, ?)")
+      values += [.integer(began), .text(id.text)]
+    }
+    return try fetchAll(
+      """
+      SELECT \(Self.runColumns) FROM run \(Self.filter(conditions))
+      ORDER BY began DESC, id DESC LIMIT ?
+      """,
+      values + [.integer(Int64(clamping: selection.limit))], StoredRun.init)
+  }
+
+  func counts(of selection: RunSelection) throws -> [RunCount] {
+    let (conditions, values) = try conditions(of: selection)
+    return try fetchAll(
+      """
+      SELECT flow, state, count(*) FROM run \(Self.filter(conditions))
+      GROUP BY flow, state ORDER BY flow, state
+      """, values
+    ) { row in
+      RunCount(
+        flow: row.text(at: 0) ?? "", state: RunState(rawValue: row.text(at: 1) ?? "") ?? .stuck,
+        count: Int(row.integer(at: 2)))
+    }
+  }
+
+  private static func filter(_ conditions: [String]) -> String {
+    conditions.isEmpty ? "" : "WHERE \(conditions.joined(separator: " AND "))"
+  }
+
+  /// Only the conditions that are needed, so that SQLite uses the index of the order.
+  private func conditions(of selection: RunSelection) throws -> ([String], [SQLiteValue]) {
     var (conditions, values): ([String], [SQLiteValue]) = ([], [])
-    func require(_ condition: String, _ new: SQLiteValue...) {
+    func require(_ condition: String, _ new: SQLiteValue) {
       conditions.append(condition)
-      values += new
+      values.append(new)
     }
     if let flow = selection.flow { require("flow = ?", .text(flow)) }
     if !selection.states.isEmpty {
       let states = try JSONRunCoder().encode(selection.states.map(\.rawValue))
       require("state IN (SELECT value FROM json_each(?))", .text(states))
     }
-    if let (began, id) = selection.after {
-      require("(began, id) < (?, ?)", .integer(began), .text(id.text))
-    }
     if let text = selection.text { require("instr(lower(id), lower(?)) > 0", .text(text)) }
     if let parent = selection.parent { require("parent = ?", .text(parent.text)) }
-    let filter = conditions.isEmpty ? "" : "WHERE \(conditions.joined(separator: " AND "))"
-    return try fetchAll(
-      "SELECT \(Self.runColumns) FROM run \(filter) ORDER BY began DESC, id DESC LIMIT ?",
-      values + [.integer(Int64(clamping: selection.limit))], StoredRun.init)
-  }
-
-  func counts(matching text: String?) throws -> [RunCount] {
-    try fetchAll(
-      """
-      SELECT flow, state, count(*) FROM run WHERE ?1 IS NULL OR instr(lower(id), lower(?1)) > 0
-      GROUP BY flow, state ORDER BY flow, state
-      """, [text.map { .text($0) } ?? .null]
-    ) { row in
-      RunCount(
-        flow: row.text(at: 0) ?? "", state: RunState(rawValue: row.text(at: 1) ?? "") ?? .stuck,
-        count: Int(row.integer(at: 2)))
-    }
+    return (conditions, values)
   }
 
   // MARK: Requests from outside

@@ -188,8 +188,8 @@ final class SQLiteRunBackend: RunBackend {
     try await read { try $0.runs(selection) }
   }
 
-  func counts(matching text: String?) async throws -> [RunCount] {
-    try await read { try $0.counts(matching: text) }
+  func counts(of selection: RunSelection) async throws -> [RunCount] {
+    try await read { try $0.counts(of: selection) }
   }
 
   func version() async throws -> String { try await read { "\(try $0.dataVersion)" } }

@@ -31,10 +31,9 @@ package protocol RunBackend: Sendable {
   /// Returns runs, the newest first.
   func runs(_ selection: RunSelection) async throws -> [StoredRun]
 
-  /// Counts the runs by flow and state.
-  ///
-  /// - Parameter text: A part of the names, as in ``RunSelection/text``; nil for all runs.
-  func counts(matching text: String?) async throws -> [RunCount]
+  /// Counts the runs of a selection by flow and state, without regard to its limit and the page
+  /// before.
+  func counts(of selection: RunSelection) async throws -> [RunCount]
 
   /// Returns a text that changes with every change of the store, and perhaps without one.
   func version() async throws -> String

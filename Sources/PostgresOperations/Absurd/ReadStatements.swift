@@ -2,11 +2,11 @@
 struct ReadStatements: Sendable {
   /// The runs with some names ($1).
   let named: PostgresStatement
-  /// The runs of a flow ($1, or null) in some states ($2) before a run ($3 time, $4 name; or null),
-  /// the newest first, at most $5, with a text in their names ($6, or null) and a parent ($7, or
-  /// null).
+  /// The runs of a flow ($1, or null) in some states ($2) with a text in their names ($3, or null)
+  /// and a parent ($4, or null) before a run ($5 time, $6 name; or null), the newest first, at most
+  /// $7.
   let runs: PostgresStatement
-  /// The numbers of runs by flow and state, with a text in their names ($1, or null).
+  /// The numbers of such runs ($1 to $4) by flow and state.
   let counts: PostgresStatement
   /// The runs that a worker ($1) has claimed, in the order of their attempts.
   let claimed: PostgresStatement
@@ -31,19 +31,22 @@ struct ReadStatements: Sendable {
     claimed = PostgresStatement(
       "read claimed runs",
       "\(columns) where r.state = 'running' and r.claimed_by = $1 order by r.run_id")
+    let selected = """
+      t.headers ? 'run' and ($1::text is null or t.task_name = $1)
+        and ($2::text[] = '{}' or (\(Self.state)) = any($2::text[]))
+        and ($3::text is null or strpos(lower(t.idempotency_key), lower($3)) > 0)
+        and ($4::text is null or t.headers->>'parent' = $4)
+      """
     runs = PostgresStatement(
       "list runs",
       """
       \(columns) where t.task_id in (
         select t.task_id from \(tasks) t join \(attempts) r on r.run_id = t.last_attempt_run
-        where t.headers ? 'run' and ($1::text is null or t.task_name = $1)
-          and ($2::text[] = '{}' or (\(Self.state)) = any($2::text[]))
-          and ($3::bigint is null or (\(milliseconds("t.enqueue_at")),
-            t.idempotency_key collate "C") < ($3::bigint, $4::text collate "C"))
-          and ($6::text is null or strpos(lower(t.idempotency_key), lower($6)) > 0)
-          and ($7::text is null or t.headers->>'parent' = $7)
+        where \(selected)
+          and ($5::bigint is null or (\(milliseconds("t.enqueue_at")),
+            t.idempotency_key collate "C") < ($5::bigint, $6::text collate "C"))
         order by \(milliseconds("t.enqueue_at")) desc, t.idempotency_key collate "C" desc
-        limit $5::bigint)
+        limit $7::bigint)
       order by \(milliseconds("t.enqueue_at")) desc, t.idempotency_key collate "C" desc
       """)
     counts = PostgresStatement(
@@ -51,8 +54,7 @@ struct ReadStatements: Sendable {
       """
       select t.task_name, (\(Self.state)) as state, count(*)
       from \(tasks) t join \(attempts) r on r.run_id = t.last_attempt_run
-      where t.headers ? 'run' and ($1::text is null
-        or strpos(lower(t.idempotency_key), lower($1)) > 0)
+      where \(selected)
       group by 1, 2 order by 1, 2
       """)
     let stepColumns = """

@@ -178,19 +178,25 @@ final class PostgresRunBackend: RunBackend {
   func runs(_ selection: RunSelection) async throws -> [StoredRun] {
     let read = queue.reads.runs
     let values: [PostgresValue] = [
-      selection.flow.map { .text($0) } ?? .null, .texts(selection.states.map(\.rawValue)),
       selection.after.map { .integer($0.began) } ?? .null,
       selection.after.map { .text($0.id.text) } ?? .null,
-      .integer(Int64(clamping: selection.limit)), selection.text.map { .text($0) } ?? .null,
-      selection.parent.map { .text($0.text) } ?? .null,
+      .integer(Int64(clamping: selection.limit)),
     ]
-    let rows = try await request { try $0.rows(read, values) }
+    let rows = try await request { try $0.rows(read, Self.conditions(of: selection) + values) }
     return (0..<rows.count).map { AbsurdRun(rows, $0, at: now).run }
   }
 
-  func counts(matching text: String?) async throws -> [RunCount] {
+  /// The values $1 to $4 of the statements.
+  private static func conditions(of selection: RunSelection) -> [PostgresValue] {
+    [
+      selection.flow.map { .text($0) } ?? .null, .texts(selection.states.map(\.rawValue)),
+      selection.text.map { .text($0) } ?? .null, selection.parent.map { .text($0.text) } ?? .null,
+    ]
+  }
+
+  func counts(of selection: RunSelection) async throws -> [RunCount] {
     let read = queue.reads.counts
-    let rows = try await request { try $0.rows(read, [text.map { .text($0) } ?? .null]) }
+    let rows = try await request { try $0.rows(read, Self.conditions(of: selection)) }
     return (0..<rows.count).map { row in
       RunCount(
         flow: rows.text(row, 0) ?? "", state: RunState(rawValue: rows.text(row, 1) ?? "") ?? .stuck,

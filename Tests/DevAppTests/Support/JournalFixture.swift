@@ -164,6 +164,25 @@ struct JournalFixture {
   /// Runs a statement in the file.
   func execute(_ sql: String) throws { try connection.execute(sql) }
 
+  /// Stores a run with two steps, as another program could: a text is in all its parts.
+  func insertRun(_ id: String, in state: String, with text: String, at began: Int) throws {
+    try connection.execute(
+      """
+      INSERT INTO run (id, flow, sequence, initial, state, reason, outcome, began, updated, ended)
+        VALUES (?1, ?2, json_quote(?2), '{}', ?3, ?2,
+          json_object('error', json_object('type', ?2, 'description', ?2)), ?4, 0,
+          iif(?3 = 'error', 5, NULL))
+      """, [.text(id), .text(text), .text(state), .integer(Int64(began))])
+    for (position, kind) in ["result", "error"].enumerated() {
+      // A short value has no element that folds it.
+      try connection.execute(
+        """
+        INSERT INTO step VALUES (?1, ?3, '', ?2, '[]', ?4, json_quote(?2 || hex(zeroblob(50))),
+          iif(?3 = 0, '{}', json_object(?2, ?2)), 1, 1, 0, 5)
+        """, [.text(id), .text(text), .integer(Int64(position)), .text(kind)])
+    }
+  }
+
   func text(_ sql: String) throws -> String? {
     try connection.fetchOne(sql) { $0.text(at: 0) } ?? nil
   }
