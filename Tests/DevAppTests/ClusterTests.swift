@@ -87,6 +87,36 @@ struct ClusterTests {
     #expect(lines.last?.contains(#","worker":"\#(worker)""#) == true)
   }
 
+  @Test(.enabled(if: PageFixture.isPossible && Program.installed("curl") != nil))
+  func `the page shows how the runs of killed workers are taken over`() async throws {
+    let printed = try await WithServer.shell(
+      #"""
+      folder=$(mktemp -d)
+      "$1" journal "$2" serve --address 127.0.0.1:0 > "$folder/page" & page=$!
+      until [ -s "$folder/page" ]; do :; done
+      url=$(cut -d ' ' -f 1 "$folder/page")
+      "$1" cluster-demo "$2" --children 30 > "$folder/demo" 2> "$folder/error" & demo=$!
+      while kill -0 $demo 2> /dev/null; do
+        curl -s -H 'Accept: application/json' "$url?flow=ClusterPart&state=running" >> "$folder/lists"
+      done
+      wait $demo; echo "status $?"
+      grep -c "journal '$2' serve shows them in a browser" "$folder/error"
+      killed=$(sed -n 's/^  worker [12]  \([^ ]*\) .*/\1/p' "$folder/demo")
+      # A run that one of them had, and that another worker has finished.
+      for worker in $killed; do
+        grep -o '"id":"[^"]*"[^}]*"worker":"'"$worker"'"' "$folder/lists"
+      done | cut -d '"' -f 4 | sort -u > "$folder/runs"
+      while read -r run; do
+        worker=$(curl -s "${url}run?id=$run" | sed -n 's/.*<dt>Worker<.dt><dd>\([^<]*\)<.*/\1/p')
+        [[ -n $worker && $killed != *"$worker"* ]] && echo "taken over"
+      done < "$folder/runs" | sort -u
+      kill -TERM $page; wait $page; echo "status $?"
+      rm -r "$folder"
+      """#
+    ).run()
+    #expect(printed.text == "status 0\n1\ntaken over\nstatus 143\n", "\(printed.error)")
+  }
+
   @Test func `a worker that a signal ends releases its runs`() async throws {
     // With the lease of 30 seconds, another worker would not get them before.
     let printed = try await WithServer.shell(

@@ -50,6 +50,16 @@ struct ClusterCommand {
     }
   }
 
+  /// The command that shows the runs on a page, without a password.
+  private var pageCommand: String {
+    let user = place.prefix { $0 != "@" }.dropFirst("postgresql://".count)
+    let hasPassword = user.contains(":") || place.contains("password")
+    var words = ["journal", hasPassword ? "ADDRESS" : place, "serve"]
+    if queue != StoreOptions.defaultQueue { words += ["--queue", queue] }
+    let program = CommandLine.arguments.first ?? "DevApp"
+    return ([program] + words).map(\.quotedForShell).joined(separator: " ")
+  }
+
   /// - Returns: The exit status.
   func run() async -> Int32 {
     do {
@@ -80,7 +90,8 @@ struct ClusterCommand {
       [place, "--queue", queue, "--width", "4", "--lease", "\(lease)"])
     let cluster = RunCluster(
       flow: ClusterSum(name: id.text, count: count, log: log), id: id, store: store,
-      workers: workers, output: standardError)
+      workers: workers, output: standardError,
+      page: pageCommand)
     // The workers must have ended before this process does.
     let flow = try await PerformedFlow(
       of: cluster, seenBy: FlowObservation(FlowOptions()), waitsForEnd: true,

@@ -11,6 +11,8 @@ struct RunCluster: ComposableOperation {
   let store: RunStore
   let workers: ClusterWorkers
   let output: StandardError
+  /// The command that shows the runs on a page.
+  let page: String
 
   /// - Returns: The sum, and the child flows at the end.
   func perform(in context: OperationContext) async throws -> (sum: Int, ClusterSnapshot) {
@@ -29,6 +31,7 @@ struct RunCluster: ComposableOperation {
       view.tell("started 3 workers")
       let run = try await store.start(flow, named: id)
       view.tell("started run \(id) with \(flow.count.counted("child flow"))")
+      view.tell("\(page) shows them in a browser")
       var areKilled = false
       while true {
         try workers.check()
