@@ -88,7 +88,7 @@ struct ClusterTests {
   }
 
   @Test(.enabled(if: PageFixture.isPossible && Program.installed("curl") != nil))
-  func `the page shows how the runs of killed workers are taken over`() async throws {
+  func `A8: the page shows how the runs of killed workers are taken over`() async throws {
     let printed = try await WithServer.shell(
       #"""
       folder=$(mktemp -d)

@@ -11,7 +11,8 @@ import Testing
     return journal
   }
 
-  @Test func `the list shows the runs of a state, a flow and a name, with counts`() async throws {
+  @Test func `A8: the list shows the runs of a state, a flow and a name, with counts`() async throws
+  {
     let journal = try await journal()
     let printed = try await PageFixture.serving(journal) { page in
       func names(_ path: String) async throws -> [String] {
@@ -43,7 +44,7 @@ import Testing
     #expect(printed.status == 130, "\(printed.error)")
   }
 
-  @Test func `pages of 100 runs follow one another without gaps`() async throws {
+  @Test func `A8: pages of 100 runs follow one another without gaps`() async throws {
     let journal = try JournalFixture()
     try await journal.store.start(Packing(), named: "0")
     try journal.execute(
@@ -104,7 +105,7 @@ import Testing
     }
   }
 
-  @Test func `many child flows are counted by state, with links to their lists`() async throws {
+  @Test func `A8: many child flows are counted by state, with links to their lists`() async throws {
     let journal = try JournalFixture()
     try await journal.store.start(Packing(), named: "a/b")
     try journal.execute(
@@ -148,7 +149,7 @@ import Testing
     }
   }
 
-  @Test func `names, values and errors are text and never markup`() async throws {
+  @Test func `A6: names, values and errors are text and never markup`() async throws {
     let journal = try JournalFixture()
     try await journal.store.start(Packing(), named: "0")
     for state in ["stuck", "error"] {
@@ -196,7 +197,7 @@ import Testing
     }
   }
 
-  @Test func `long names and values are cut, and can be read as a whole`() async throws {
+  @Test func `A6: long names and values are cut, and can be read as a whole`() async throws {
     let journal = try JournalFixture()
     try await journal.store.start(Packing(), named: "0")
     try journal.execute(
@@ -222,7 +223,7 @@ import Testing
 
   // MARK: Actions
 
-  @Test func `a run is cancelled, retried, sent an event and forgotten`() async throws {
+  @Test func `A7: a run is cancelled, retried, sent an event and forgotten`() async throws {
     let journal = try await journal()
     try await journal.startParked("waiting")
     _ = try await PageFixture.serving(journal) { page in
@@ -260,7 +261,7 @@ import Testing
     }
   }
 
-  @Test func `an action needs the secret of the page, its origin and POST`() async throws {
+  @Test func `A1: an action needs the secret of the page, its origin and POST`() async throws {
     let journal = try await journal()
     _ = try await PageFixture.serving(journal) { page in
       let path = "/run/cancel?id=ready"
@@ -280,7 +281,7 @@ import Testing
     }
   }
 
-  @Test func `a read-only page has no actions`() async throws {
+  @Test func `A7: a read-only page has no actions`() async throws {
     let journal = try await journal()
     _ = try await PageFixture.serving(journal, "--read-only") { page in
       let text = try await page.get("/run?id=ready").text
@@ -288,7 +289,7 @@ import Testing
     }
   }
 
-  @Test func `a token is asked for`() async throws {
+  @Test func `A1: a token is asked for`() async throws {
     let journal = try await journal()
     let file = journal.folder.url.appendingPathComponent("token")
     try Data("0123456789abcdef\n".utf8).write(to: file)
@@ -319,7 +320,7 @@ import Testing
 
   // MARK: Changes
 
-  @Test func `an open page receives the changes of another process`() async throws {
+  @Test func `A8: an open page receives the changes of another process`() async throws {
     let journal = try await journal()
     let printed = try await PageFixture.serving(journal) { page in
       let stream = try EventStream(of: page)

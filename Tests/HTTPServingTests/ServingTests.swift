@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test func `every response has the fields that protect it`() async throws {
+  @Test func `A5: every response has the fields that protect it`() async throws {
     let nonces = Lock<[String]>([])
     try await ServerFixture.with { request in
       nonces.withLock { $0.append(request.nonce) }
@@ -113,7 +113,7 @@ import Testing
     #expect(Set(nonces.withLock(\.self)).count == 2)
   }
 
-  @Test func `a redirect stays on the server`() async throws {
+  @Test func `A5: a redirect stays on the server`() async throws {
     try await ServerFixture.with { _ in
       .redirect(to: "//evil.example/ä\r\nX: y")
     } _: { server in
@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  @Test func `the login form exchanges the token for a cookie`() async throws {
+  @Test func `A1: the login form exchanges the token for a cookie`() async throws {
     let token = "a token of this test"
     try await ServerFixture.with(token: token) { _ in
       HTTPResponse(.text, "inside")
@@ -184,7 +184,7 @@ import Testing
     }
   }
 
-  @Test func `an address that other hosts reach needs a long token`() async throws {
+  @Test func `A1: an address that other hosts reach needs a long token`() async throws {
     let address = try ServerAddress("0.0.0.0:0")
     let without = await ServeHTTP(at: address) { _ in HTTPResponse(.text, "") }.run()
     #expect(without.error as? HTTPServingError == .tokenRequired(address))

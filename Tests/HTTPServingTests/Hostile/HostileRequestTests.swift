@@ -4,7 +4,8 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct HostileRequestTests {
-  @Test func `the server refuses hostile requests, and answers the next good one`() async throws {
+  @Test func `A1: the server refuses hostile requests, and answers the next good one`() async throws
+  {
     let token = "0123456789abcdef"
     var limits = ServerLimits()
     limits.requestTime = .seconds(3)

@@ -21,14 +21,14 @@ import Testing
     ),
     (EventMessage("n\r\nx", data: "\n"), "event: n\ndata: \ndata: \n\n"),
   ])
-  func `an event cannot inject another one`(event: EventMessage, text: String) {
+  func `A4: an event cannot inject another one`(event: EventMessage, text: String) {
     var buffer = EventBuffer(limit: 1_000)
     #expect(append(event, to: &buffer))
     #expect(read(&buffer) == text)
     #expect(buffer.count == 0)
   }
 
-  @Test func `an event replaces an unsent one with the same name`() {
+  @Test func `A4: an event replaces an unsent one with the same name`() {
     var buffer = EventBuffer(limit: 1_000)
     for (name, data) in [("a", "1"), ("b", "1"), ("a", "2"), ("a", "3")] {
       #expect(append(EventMessage(name, data: data), to: &buffer))
@@ -36,7 +36,7 @@ import Testing
     #expect(read(&buffer) == "event: b\ndata: 1\n\nevent: a\ndata: 3\n\n")
   }
 
-  @Test func `an event that is partly sent is sent completely`() {
+  @Test func `A4: an event that is partly sent is sent completely`() {
     var buffer = EventBuffer(limit: 1_000)
     #expect(append(EventMessage("a", data: "1"), to: &buffer))
     var text = read(&buffer, 5)
@@ -45,7 +45,7 @@ import Testing
     #expect(text == "event: a\ndata: 1\n\nevent: a\ndata: 2\n\n")
   }
 
-  @Test func `the size of unsent events is limited`() {
+  @Test func `A4: the size of unsent events is limited`() {
     var buffer = EventBuffer(limit: 40)
     for number in 0..<1_000 { #expect(append(EventMessage("a", data: "\(number)"), to: &buffer)) }
     #expect(append(EventMessage("b", data: "1"), to: &buffer))
@@ -56,7 +56,7 @@ import Testing
     #expect(append(EventMessage("c", data: "1"), to: &buffer))
   }
 
-  @Test func `a heartbeat is sent only if nothing else waits`() {
+  @Test func `A4: a heartbeat is sent only if nothing else waits`() {
     var buffer = EventBuffer(limit: 40)
     buffer.appendHeartbeat()
     buffer.appendHeartbeat()

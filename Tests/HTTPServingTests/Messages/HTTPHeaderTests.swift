@@ -5,17 +5,17 @@ import Testing
   @Test(arguments: [
     "a\r\nSet-Cookie: b", "a\nb", "a\rb", "a\0b", "\u{1B}", "\u{7F}", "ä", "\u{85}", "\u{2028}",
   ])
-  func `a value cannot inject another field`(value: String) {
+  func `A5: a value cannot inject another field`(value: String) {
     #expect(throws: HTTPHeaderError.invalidValue(name: "Name")) { try HTTPHeader("Name", value) }
   }
 
   @Test(arguments: ["", "a b", "a:", "a\r\nb", "a\0", "ä", "a(b)", "\"a\""])
-  func `a name is a token`(name: String) {
+  func `A5: a name is a token`(name: String) {
     #expect(throws: HTTPHeaderError.invalidName(name)) { try HTTPHeader(name, "") }
   }
 
   @Test(arguments: ["Content-Length", "transfer-encoding", "CONNECTION", "Content-Security-Policy"])
-  func `a handler cannot set the fields of the server`(name: String) {
+  func `A5: a handler cannot set the fields of the server`(name: String) {
     #expect(throws: HTTPHeaderError.reserved(name)) { try HTTPHeader(name, "0") }
   }
 

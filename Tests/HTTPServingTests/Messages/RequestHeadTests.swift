@@ -10,11 +10,11 @@ import Testing
       ("/%c0%af", nil), ("/%ff", nil), ("/%1f", nil), ("a", nil), ("", nil), ("/ä", nil),
       ("http://a/", nil),
     ] as [(String, String?)])
-  func `a path is decoded once, or refused`(text: String, path: String?) {
+  func `A2: a path is decoded once, or refused`(text: String, path: String?) {
     #expect((try? RequestTarget(text.utf8))?.path == path)
   }
 
-  @Test func `a query has its items in their order`() throws {
+  @Test func `A2: a query has its items in their order`() throws {
     let target = try RequestTarget("/?b=1&a=%26+%2B&b=&c&=d&&e=f=g?h".utf8)
     #expect(target.query.map(\.name) == ["b", "a", "b", "c", "", "e"])
     #expect(target.query.map(\.value) == ["1", "& +", "", "", "d", "f=g?h"])
@@ -31,7 +31,7 @@ import Testing
       ([("Transfer-Encoding", "gzip")], 501), ([("Transfer-Encoding", "chunked ")], 501),
       ([("Bad Name", "x")], 400),
     ] as [([(String, String)], Int)])
-  func `the length of a body has one meaning`(fields: [(String, String)], status: Int) {
+  func `A2: the length of a body has one meaning`(fields: [(String, String)], status: Int) {
     let headers = RequestHeaders(fields.map { (name: $0.0, value: $0.1) })
     do throws(RequestRefusal) {
       let head = try RequestHead(

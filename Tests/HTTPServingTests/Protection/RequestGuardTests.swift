@@ -31,7 +31,7 @@ import Testing
     ("0.0.0.0:8080", "evil.example:8080", false), ("192.0.2.1:8080", "192.0.2.1:8080", true),
     ("192.0.2.1:8080", "localhost:8080", false), ("192.0.2.1:8080", "192.0.2.2:8080", false),
   ])
-  func `the host must be a name of the server`(
+  func `A1: the host must be a name of the server`(
     address: String, host: String, isAccepted: Bool
   ) throws {
     let guardian = try guardian(address, names: ["runs.example"], token: Self.token)
@@ -48,7 +48,7 @@ import Testing
       ("http://localhost:8080", nil, 403), ("http://127.0.0.1", nil, 403),
       ("https://127.0.0.1:8080", nil, 403), ("http://evil.example", "same-origin", 403),
     ] as [(String?, String?, Int?)])
-  func `a request that changes something comes from the server's own page`(
+  func `A1: a request that changes something comes from the server's own page`(
     origin: String?, site: String?, status: Int?
   ) throws {
     let guardian = try guardian()
@@ -63,7 +63,7 @@ import Testing
     #expect(guardian.refusal(of: try head("GET", "/", ("Host", "127.0.0.1:8080"))) == nil)
   }
 
-  @Test func `a bearer token takes the place of the origin and of the form's secret`() throws {
+  @Test func `A1: a bearer token takes the place of the origin and of the form's secret`() throws {
     let guardian = try guardian(token: Self.token)
     let good = try head(
       "POST", "/", ("Host", "127.0.0.1:8080"), ("Authorization", "Bearer \(Self.token)"))
@@ -76,7 +76,7 @@ import Testing
     #expect(guardian.refusal(of: other)?.status == 403)
   }
 
-  @Test func `the session cookie replaces the token, but not the form's secret`() throws {
+  @Test func `A1: the session cookie replaces the token, but not the form's secret`() throws {
     let guardian = try guardian(token: Self.token)
     let cookie = "\(guardian.cookieName)=\(guardian.secrets.session.text)"
     let head = try head(
@@ -90,7 +90,7 @@ import Testing
     #expect(guardian.refusal(of: other)?.status == 401)
   }
 
-  @Test func `the secret of the form is in a field or in the header`() throws {
+  @Test func `A1: the secret of the form is in a field or in the header`() throws {
     let guardian = try guardian()
     let secret = guardian.secrets.form.text
     let type = ("Content-Type", "application/x-www-form-urlencoded; charset=utf-8")
@@ -113,7 +113,7 @@ import Testing
     #expect(guardian.refusal(of: try head("POST", "/login"), body: [])?.status == 403)
   }
 
-  @Test func `secrets differ, do not show themselves, and match only themselves`() throws {
+  @Test func `A1: secrets differ, do not show themselves, and match only themselves`() throws {
     let first = try guardian(token: Self.token)
     let second = try guardian(token: Self.token)
     #expect(first.secrets.form.text != second.secrets.form.text)

@@ -15,7 +15,8 @@ import Testing
     return client
   }
 
-  @Test func `events arrive while the handler runs, and the stream ends with it`() async throws {
+  @Test func `A4: events arrive while the handler runs, and the stream ends with it`() async throws
+  {
     let gate = AsyncStream<String>.makeStream()
     try await ServerFixture.with { _ in
       .events { sink in
@@ -46,7 +47,7 @@ import Testing
     #expect(produced.value == 0)
   }
 
-  @Test func `a slow client gets the newest state, and memory does not grow`() async throws {
+  @Test func `A4: a slow client gets the newest state, and memory does not grow`() async throws {
     let (sent, closed) = (Latch(), Latch())
     let text = String(repeating: "x", count: 20_000)
     let gate = AsyncStream<Void>.makeStream()
@@ -74,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func `a slow client of many events loses its connection`() async throws {
+  @Test func `A4: a slow client of many events loses its connection`() async throws {
     let (opened, ended) = (Latch(), Latch())
     let text = String(repeating: "x", count: 20_000)
     var limits = ServerLimits()
@@ -106,7 +107,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `the client of a stream has gone`(isReset: Bool) async throws {
+  func `A4: the client of a stream has gone`(isReset: Bool) async throws {
     let ended = Latch()
     var limits = ServerLimits()
     limits.heartbeatTime = .milliseconds(20)
@@ -125,7 +126,7 @@ import Testing
     }
   }
 
-  @Test func `the next event finds out that the client has gone`() async throws {
+  @Test func `A4: the next event finds out that the client has gone`() async throws {
     let ended = Latch()
     let gate = AsyncStream<Void>.makeStream()
     var limits = ServerLimits()

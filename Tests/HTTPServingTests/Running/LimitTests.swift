@@ -20,7 +20,7 @@ import Testing
     "POST / HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nContent-Length: 100000\r\n\r\n",
     "GET / HTTP/1.1\r\nHost: {host}\r\n\r\nGET / HTTP/1.1\r\nHost: {host}\r\nX: ", "GET /",
   ])
-  func `a client that sends a byte at a time has a limited time`(start: String) async throws {
+  func `A2: a client that sends a byte at a time has a limited time`(start: String) async throws {
     try await ServerFixture.with(limits: Self.limits) { server in
       let isClosed = await onNewThread { () -> Bool in
         guard let client = try? RawClient(server.port) else { return false }
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test func `an idle connection is closed`() async throws {
+  @Test func `A2: an idle connection is closed`() async throws {
     try await ServerFixture.with(limits: Self.limits) { server in
       let text = await onNewThread { () -> String? in
         guard let client = try? RawClient(server.port) else { return nil }
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func `a client that does not read its response loses the connection`() async throws {
+  @Test func `A2: a client that does not read its response loses the connection`() async throws {
     var limits = Self.limits
     limits.connections = 1
     try await ServerFixture.with(limits: limits) { request in
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test func `a handler has no time limit`() async throws {
+  @Test func `A2: a handler has no time limit`() async throws {
     try await ServerFixture.with(limits: Self.limits) { _ in
       try? await Task.sleep(for: .seconds(1))
       return HTTPResponse(.text, "late")
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test func `the connections of one address are limited`() async throws {
+  @Test func `A2: the connections of one address are limited`() async throws {
     var limits = ServerLimits()
     limits.connectionsPerAddress = 5
     try await ServerFixture.with(limits: limits) { server in
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test func `1,000 connections at once are served or refused`() async {
+  @Test func `A2: 1,000 connections at once are served or refused`() async {
     await #expect(processExitsWith: .success) {
       var files = rlimit(rlim_cur: 4_096, rlim_max: 4_096)
       _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
@@ -119,7 +119,7 @@ import Testing
   }
 
   /// The sanitizers keep freed memory.
-  @Test(.enabled(if: !isSanitized)) func `memory is the same after 20,000 requests`() async {
+  @Test(.enabled(if: !isSanitized)) func `A2: memory is the same after 20,000 requests`() async {
     await #expect(processExitsWith: .success) {
       try await ServerFixture.with { server in
         let send = { (count: Int) async in

@@ -16,7 +16,7 @@ import Testing
     return limits
   }
 
-  @Test func `a cancelled handler still sends its response`() async throws {
+  @Test func `A3: a cancelled handler still sends its response`() async throws {
     let started = Latch()
     let server = try await ServerFixture.start(limits: Self.limits) { _ in
       started.note()
@@ -29,7 +29,7 @@ import Testing
     #expect(body(of: await response) == "cancelled")
   }
 
-  @Test func `a large response is sent completely`() async throws {
+  @Test func `A3: a large response is sent completely`() async throws {
     let started = Latch()
     let server = try await ServerFixture.start(limits: Self.limits) { _ in
       started.note()
@@ -42,7 +42,7 @@ import Testing
     #expect(body(of: await response)?.utf8.count == 20_000_000)
   }
 
-  @Test func `a request that is refused during the stop does not cut a running response`()
+  @Test func `A3: a request that is refused during the stop does not cut a running response`()
     async throws
   {
     let (started, gate) = (Latch(), Latch())
@@ -77,7 +77,7 @@ import Testing
     await server.stop()
   }
 
-  @Test func `a response that is not read delays the end only for the closing time`()
+  @Test func `A3: a response that is not read delays the end only for the closing time`()
     async throws
   {
     let answered = Latch()
@@ -95,7 +95,7 @@ import Testing
     #expect((received?.utf8.count ?? .max) < 50_000_000)
   }
 
-  @Test func `an upload is cut`() async throws {
+  @Test func `A3: an upload is cut`() async throws {
     let server = try await ServerFixture.start(token: "0123456789abcdef", limits: Self.limits) {
       _ in HTTPResponse(.text, "never")
     }
@@ -112,7 +112,7 @@ import Testing
     #expect(await onNewThread { client.receiveAll() }?.contains("never") == false)
   }
 
-  @Test func `streams of events end, and their handlers are cancelled`() async throws {
+  @Test func `A3: streams of events end, and their handlers are cancelled`() async throws {
     let ended = Latch()
     let server = try await ServerFixture.start(limits: Self.limits) { _ in
       .events { sink in
@@ -138,7 +138,7 @@ import Testing
     }
   }
 
-  @Test func `idle connections are closed, and the port is free`() async throws {
+  @Test func `A3: idle connections are closed, and the port is free`() async throws {
     let server = try await ServerFixture.start(limits: Self.limits) { _ in
       HTTPResponse(.text, "idle")
     }
@@ -158,7 +158,7 @@ import Testing
     await next.stop()
   }
 
-  @Test func `a server that is cancelled at once ends`() async throws {
+  @Test func `A3: a server that is cancelled at once ends`() async throws {
     for _ in 0..<50 {
       let run = ServeHTTP(at: try ServerAddress("127.0.0.1:0")) { _ in
         HTTPResponse(.text, "")
@@ -169,7 +169,7 @@ import Testing
   }
 
   /// Requests arrive during the whole stop.
-  @Test func `a server can be stopped under load`() async throws {
+  @Test func `A3: a server can be stopped under load`() async throws {
     for _ in 0..<10 {
       let answered = Latch()
       let server = try await ServerFixture.start { request in
