@@ -89,9 +89,11 @@
         max(0, run.step - (before ?? run.step)) + RunViewPage.pageSize + 1
       }
       let id = details.summary.id
+      let children = try await children(of: id)
+      let isPart = children.count == Self.shownChildren
+      let counts = isPart ? try await store.counts(of: RunSelection(parent: id)) : []
       let view = RunViewPage(
-        details: details, before: before, children: try await children(of: id),
-        counts: try await store.counts(of: RunSelection(parent: id)),
+        details: details, before: before, children: children, counts: counts,
         secret: isReadOnly ? nil : request.formSecret, now: Date())
       return page(view.layout, request)
     }

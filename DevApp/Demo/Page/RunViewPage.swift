@@ -14,7 +14,7 @@ struct RunViewPage {
   let before: Int?
   /// The newest child flows.
   let children: [RunSummary]
-  /// The numbers of all child flows.
+  /// The numbers of all child flows, if there may be others.
   let counts: [RunCount]
   /// The secret of the forms; nil if there are none.
   let secret: String?
