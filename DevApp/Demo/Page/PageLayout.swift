@@ -13,8 +13,10 @@ struct PageLayout {
 
   /// Outside of the contents, which the script replaces.
   private var notice: HTML {
-    guard let problem else { return "<p id=\"notice\" role=\"status\"></p>" }
-    return "<p id=\"notice\" class=\"notice failed\" role=\"alert\">\(problem)</p>"
+    guard let problem else { return "<p id=\"notice\" role=\"status\" tabindex=\"-1\"></p>" }
+    return """
+      <p id="notice" class="notice failed" role="alert" tabindex="-1">\(problem)</p>
+      """
   }
 
   /// - Parameter nonce: The mark of the script and the styles that the browser may use.
@@ -35,7 +37,7 @@ struct PageLayout {
     <a class="skip" href="#main">Skip to the contents</a>
     <header>\(heading)<span class="live lost" role="status">not live: reload to see changes</span></header>
     \(notice)
-    <main id="main">
+    <main id="main" tabindex="-1">
     \(main)
     </main>
     </body>

@@ -64,9 +64,9 @@ struct RunListPage {
     }
     return """
       <form class="filter" method="get" action="/" role="search">\(hidden.joined())
-      <label for="flow">Flow<select id="flow" name="flow" data-keep>
+      <label for="flow">Flow<select id="flow" name="flow">
       <option value="">all</option>\(options.joined())</select></label>
-      <label for="text">Text of the name (/)<input id="text" name="text" type="search" data-keep
+      <label for="text">Text of the name (/)<input id="text" name="text" type="search"
       value="\(attribute: query.text ?? "")"></label>
       <button>Filter</button>
       </form>
@@ -90,7 +90,8 @@ struct RunListPage {
 
   private func row(_ run: RunSummary) -> HTML {
     """
-    <tr><td class="run">\(run.id.link)</td><td data-label="Flow">\(short: run.flow)</td>
+    <tr data-key="\(attribute: run.id.text)"><td class="run">\(run.id.link)</td>
+    <td data-label="Flow">\(short: run.flow)</td>
     <td data-label="State">\(run.state.badge)\(run.detail)</td>
     <td data-label="Began">\(run.began.age(at: now))</td>
     <td class="number" data-label="Steps">\(run.step)</td>

@@ -85,16 +85,16 @@ struct RunViewPage {
         form(
           "cancel", "Cancel",
           """
-          <label for="reason">Reason<input id="reason" name="reason" data-keep></label>
+          <label for="reason">Reason<input id="reason" name="reason"></label>
           """, "Cancel the run and its child flows"))
       forms.append(
         form(
           "send", "Send an event",
           """
-          <label for="event">Event<input id="event" name="event" required data-keep
+          <label for="event">Event<input id="event" name="event" required
           value="\(attribute: run.event ?? "")"></label>
-          <label for="payload">Value as JSON<textarea id="payload" name="payload" rows="3" required
-          data-keep>null</textarea></label>
+          <label for="payload">Value as JSON<textarea id="payload" name="payload" rows="3"
+          required>null</textarea></label>
           """, "Send the event"))
     }
     if run.state.hasEnded || run.state == .stuck || run.state == .parked {
@@ -103,7 +103,7 @@ struct RunViewPage {
           "retry", "Retry",
           """
           <label for="step">First step to repeat (empty: the last one if it failed)
-          <input id="step" name="step" inputmode="numeric" pattern="[0-9]*" data-keep></label>
+          <input id="step" name="step" inputmode="numeric" pattern="[0-9]*"></label>
           """, "Retry the run"))
     }
     if run.state.hasEnded {
@@ -165,7 +165,8 @@ struct RunViewPage {
 
   private func row(_ step: RunDetails.Step, since before: String?) -> HTML {
     """
-    <tr><td class="number" data-label="#">\(step.position)</td><td class="run">\(short: step.name)</td>
+    <tr data-key="\(step.position)">
+    <td class="number" data-label="#">\(step.position)</td><td class="run">\(short: step.name)</td>
     <td data-label="Outcome">\(step.outcomeBadge)</td>
     <td class="number" data-label="Time">\(step.time)</td>
     <td class="number" data-label="Attempts">\(step.attempts)</td>

@@ -4,53 +4,94 @@
 (() => {
   const main = document.querySelector("main");
   const light = document.querySelector(".live");
+  const notice = document.getElementById("notice");
   const address = () => location.pathname + location.search;
 
-  // What the reader has opened and entered stays.
-  function replace(html) {
-    const focused = document.activeElement?.id;
-    const open = [...main.querySelectorAll("details[open][id]")].map((element) => element.id);
-    const fields = [...main.querySelectorAll("[data-keep]")].map((field) => [field.id, field.value]);
+  // What an element stands for: the same elements of the old and the new page have the same key.
+  const keyOf = (node) => node.id || node.dataset?.key || (node.localName === "option" ? node.value : "");
+  const isBlank = (node) => node.nodeType === Node.TEXT_NODE && !node.data.trim();
+  // Whether the reader has opened a form, which stays until an answer or until it is closed.
+  const isOpenForm = (node) => node.localName === "details" && node.open && node.parentNode.matches(".actions");
+
+  // Changes an element into another one with the same key. The parts that are the same stay in the page, and
+  // with them the focus, the selection, the entered text, and a pressed button.
+  function merge(old, next, keepsForms) {
+    if (old.isEqualNode(next)) return;
+    if (old.nodeType !== Node.ELEMENT_NODE) { old.data = next.data; return; }
+    for (const { name } of [...old.attributes]) {
+      const isOpened = old.localName === "details" && name === "open";
+      if (!next.hasAttribute(name) && !isOpened) old.removeAttribute(name);
+    }
+    for (const { name, value } of next.attributes) {
+      if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+    }
+    mergeChildren(old, next, keepsForms);
+  }
+
+  function mergeChildren(old, next, keepsForms) {
+    const keys = new Set([...next.childNodes].map(keyOf));
+    const known = new Map([...old.childNodes].map((node) => [keyOf(node), node]));
+    const isGone = (node) => keyOf(node) && !keys.has(keyOf(node)) && !(keepsForms && isOpenForm(node));
+    for (const node of [...old.childNodes]) if (isGone(node)) node.remove();
+    let at = old.firstChild;
+    for (const node of next.childNodes) {
+      const key = keyOf(node);
+      let same = key ? known.get(key) : at;
+      if (!key) {
+        while (same && !isBlank(node) && isBlank(same)) same = same.nextSibling;
+        if (same && (keyOf(same) || same.nodeName !== node.nodeName)) same = null;
+      }
+      if (same) {
+        while (at !== same && at && isBlank(at)) { at = at.nextSibling; at.previousSibling.remove(); }
+        if (at === same) at = at.nextSibling; else old.insertBefore(same, at);
+        merge(same, node, keepsForms);
+      } else {
+        old.insertBefore(document.importNode(node, true), at);
+      }
+    }
+    while (at) {
+      const following = at.nextSibling;
+      if (!(keepsForms && isOpenForm(at))) at.remove();
+      at = following;
+    }
+  }
+
+  function replace(html, keepsForms) {
     // Without the style, whose mark the browser does not accept in another document. The tags are not in
     // the data, in which they are escaped.
     const part = (tag) => html.slice(html.indexOf(`<${tag}`), html.indexOf(`</${tag}>`));
     const next = new DOMParser().parseFromString(part("title") + "</title>" + part("main"), "text/html");
-    main.replaceChildren(...document.importNode(next.querySelector("main"), true).childNodes);
+    const hadFocus = main.contains(document.activeElement);
+    mergeChildren(main, next.querySelector("main"), keepsForms);
     document.title = next.title;
-    for (const id of open) {
-      const element = document.getElementById(id);
-      if (element) element.open = true;
-    }
-    for (const [id, value] of fields) {
-      const field = document.getElementById(id);
-      if (field) field.value = value;
-    }
-    if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+    // The focused element is gone: Tab continues from the message or the contents.
+    if (hadFocus && !main.contains(document.activeElement)) (notice.textContent ? notice : main).focus();
   }
 
   let isLoading = false;
   let isOutdated = false;
   // A server that counts many runs has nine tenths of its time for others.
   const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
-  const isEntering = () => main.contains(document.activeElement) &&
-    document.activeElement.matches("input, textarea, select");
+  // The forms whose answers are not there yet. The page is updated after them.
+  const sending = new Set();
+  // Whether the server has answered to a form: those that the new state does not allow are removed.
+  let isAnswered = false;
   async function update() {
-    // A field that is replaced would lose the position of its cursor.
-    if (isLoading || isEntering()) { isOutdated = true; return; }
+    if (isLoading || sending.size > 0) { isOutdated = true; return; }
     isLoading = true;
     const start = performance.now();
+    const keepsForms = !isAnswered;
+    isAnswered = false;
     try {
       const response = await fetch(address(), { headers: { Accept: "text/html" } });
-      if (response.ok || response.status === 404) replace(await response.text());
+      const html = await response.text();
+      if (response.ok || response.status === 404) replace(html, keepsForms);
+      if (response.status === 404) show("The run was forgotten.", true);
     } catch { /* The stream of events reports a lost server. */ }
     await pause(Math.min(5000, 9 * (performance.now() - start)));
     isLoading = false;
-    if (isOutdated) { isOutdated = false; update(); }
+    if (isOutdated) { isOutdated = false; await update(); }
   }
-
-  main.addEventListener("focusout", () => setTimeout(() => {
-    if (isOutdated && !isEntering()) { isOutdated = false; update(); }
-  }));
 
   const events = new EventSource("/events");
   let first = true;
@@ -69,17 +110,20 @@
   addEventListener("pagehide", () => events.close());
 
   function show(text, failed) {
-    const notice = document.getElementById("notice");
     notice.className = failed ? "notice failed" : "notice";
     notice.textContent = text;
   }
+
+  // What an action on the page before has done.
+  const done = sessionStorage.getItem("notice");
+  if (done) { sessionStorage.removeItem("notice"); show(done, false); }
 
   document.addEventListener("submit", async (event) => {
     const form = event.target;
     if (form.method !== "post") return;
     event.preventDefault();
-    const button = event.submitter;
-    if (button) button.disabled = true;
+    if (sending.has(form)) return;
+    sending.add(form);
     try {
       const response = await fetch(form.action, {
         method: "POST", headers: { Accept: "application/json" }, body: new URLSearchParams(new FormData(form)),
@@ -87,12 +131,21 @@
       const answer = await response.json();
       show(answer.done ?? answer.error, !response.ok);
       if (response.ok) {
-        form.closest("details")?.removeAttribute("open");
-        if (answer.location) { location.assign(answer.location); return; }
+        if (answer.location) {
+          sessionStorage.setItem("notice", answer.done);
+          events.close();
+          location.assign(answer.location);
+          return;
+        }
+        const details = form.closest("details");
+        details.open = false;
+        form.reset();
+        details.querySelector("summary").focus({ preventScroll: true });
       }
     } catch { show("The server did not answer; look whether the action was done.", true); }
-    if (button) button.disabled = false;
-    update();
+    sending.delete(form);
+    isAnswered = true;
+    await update();
   });
 
   document.addEventListener("click", async (event) => {
