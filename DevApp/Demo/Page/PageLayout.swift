@@ -28,6 +28,7 @@ struct PageLayout {
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>\(title: title)</title>
+    <link rel="icon" href="/icon.svg" type="image/svg+xml">
     <style nonce="\(attribute: nonce)">
     \(PageFiles.style)</style>
     <script nonce="\(attribute: nonce)" type="module">
@@ -106,4 +107,9 @@ struct PageProblem: Error {
 enum PageFiles {
   static let style = HTML(stringLiteral: String(decoding: PackageResources.page_css, as: UTF8.self))
   static let script = HTML(stringLiteral: String(decoding: PackageResources.page_js, as: UTF8.self))
+  /// A bar of a timeline above another one.
+  static let icon = """
+    <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3"
+    fill="#0b5cad"/><path d="M3 5h7M6 11h7" stroke="#fff" stroke-width="3"/></svg>
+    """
 }

@@ -30,6 +30,7 @@
         switch (request.method, path) {
         case ("GET", "/"): return try await list(request)
         case ("GET", "/events"): return events()
+        case ("GET", "/icon.svg"): return HTTPResponse(.svg, PageFiles.icon)
         case ("GET", "/run"): return try await run(request)
         case ("GET", "/run/timeline.svg"):
           return HTTPResponse(.svg, try await timeline(request))
