@@ -333,26 +333,4 @@ import Testing
     }
     #expect(printed.status == 130, "\(printed.error)")
   }
-
-  // MARK: A browser
-
-  @Test(.enabled(if: Program.installed("chromium") != nil))
-  func `a browser draws the page, and refuses none of its parts`() async throws {
-    let journal = try await journal()
-    _ = try await PageFixture.serving(journal) { page in
-      for path in ["/", "/run?id=order%2F7"] {
-        let picture = journal.folder.url.appendingPathComponent("\(path.count).png")
-        var browser = try #require(Program.installed("chromium"))
-        browser.arguments = [
-          "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-          "--user-data-dir=\(journal.folder.path)/browser", "--enable-logging=stderr", "--v=0",
-          "--timeout=3000", "--screenshot=\(picture.path)", page.url(path).absoluteString,
-        ]
-        let shown = try await browser.run()
-        // Such as a script or an image that the policy of the page forbids.
-        #expect(!shown.error.contains("CONSOLE"), "\(shown.error)")
-        #expect(try Data(contentsOf: picture).count > 10_000)
-      }
-    }
-  }
 }

@@ -25,14 +25,17 @@ public struct TestProgram: Sendable {
     (self.folder, self.environment) = (folder, environment)
   }
 
-  /// Starts the program with an empty input, as the leader of a new process group.
+  /// Starts the program as the leader of a new process group.
   ///
   /// - Parameters:
+  ///   - input: The source of standard input; nil for an empty one.
   ///   - output: The destination of standard output; nil to discard it.
   ///   - error: The destination of standard error; nil to discard it.
   /// - Returns: The running program. The caller must wait for its end.
   /// - Throws: `Failure`, if the program cannot be started.
-  public func start(output: FileHandle? = nil, error: FileHandle? = nil) throws -> RunningProgram {
+  public func start(
+    input: FileHandle? = nil, output: FileHandle? = nil, error: FileHandle? = nil
+  ) throws -> RunningProgram {
     let arguments = [path] + arguments
     let variables = (environment ?? ProcessInfo.processInfo.environment).map { "\($0)=\($1)" }
     let nothing = Int32(process_stream_null)
@@ -40,8 +43,9 @@ public struct TestProgram: Sendable {
     let code = unsafe Self.withTexts([[path], arguments, variables, [folder ?? "."]]) { texts in
       var plan = unsafe process_plan(
         program: texts[0], arguments: texts[1], argument_count: arguments.count,
-        variables: texts[2], variable_count: variables.count, folder: texts[3], input: nothing,
-        output: output?.fileDescriptor ?? nothing, error: error?.fileDescriptor ?? nothing)
+        variables: texts[2], variable_count: variables.count, folder: texts[3],
+        input: input?.fileDescriptor ?? nothing, output: output?.fileDescriptor ?? nothing,
+        error: error?.fileDescriptor ?? nothing)
       return unsafe process_spawn(&plan, &process)
     }
     guard code == 0 else { throw Failure(description: "\(path) cannot be started: errno \(code)") }

@@ -1,0 +1,71 @@
+/// Expressions that examine a page.
+enum BrowserScripts {
+  /// Each text that is shown, with the contrast between its color and its background.
+  ///
+  /// The formula is that of WCAG 2.1, whose level AA requires 4.5.
+  static let contrasts = """
+    (() => {
+      const channels = (color) => color.match(/[\\d.]+/g).map(Number);
+      const light = (color) => {
+        const [red, green, blue] = channels(color).map((channel) => {
+          const part = channel / 255;
+          return part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+        });
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+      };
+      const background = (element) => {
+        for (let at = element; at; at = at.parentElement) {
+          const color = getComputedStyle(at).backgroundColor;
+          const alpha = channels(color)[3] ?? 1;
+          if (alpha === 1) return color;
+          if (alpha > 0) throw Error("partly transparent: " + color);
+        }
+        return "rgb(255, 255, 255)";
+      };
+      const texts = [];
+      const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+      while (walker.nextNode()) {
+        const text = walker.currentNode.data.trim();
+        const element = walker.currentNode.parentElement;
+        if (text && element.checkVisibility()) texts.push([text, element, null]);
+      }
+      for (const element of document.querySelectorAll("input:not([type=hidden]), select")) {
+        texts.push([element.id, element, null]);
+      }
+      for (const element of document.querySelectorAll(".state, .live")) {
+        texts.push([element.textContent + " (mark)", element, "::before"]);
+      }
+      return texts.map(([text, element, part]) => {
+        const [one, other] = [getComputedStyle(element, part).color, background(element)].map(light);
+        const contrast = (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
+        return [text.slice(0, 40), contrast];
+      });
+    })()
+    """
+
+  /// The faults in the structure of a page.
+  static let structure = """
+    (() => {
+      const faults = [];
+      const all = (selector) => [...document.querySelectorAll(selector)];
+      const expect = (isTrue, fault) => { if (!isTrue) faults.push(fault); };
+      expect(document.documentElement.lang === "en", "no language");
+      expect(document.title !== "", "no title");
+      expect(all("h1").length === 1, "not one h1");
+      expect(all("main").length === 1 && all("header").length === 1, "no landmarks");
+      let level = 0;
+      for (const heading of all("h1, h2, h3, h4")) {
+        expect(Number(heading.localName[1]) <= level + 1, "skipped level: " + heading.textContent);
+        level = Number(heading.localName[1]);
+      }
+      for (const field of all("input:not([type=hidden]), select, textarea")) {
+        expect(field.labels.length === 1, "no label: " + field.name);
+      }
+      for (const image of all("img")) expect(image.alt !== "", "no alternative text");
+      const names = all("[id]").map((element) => element.id);
+      expect(new Set(names).size === names.length, "the same identifier twice");
+      for (const cell of all("th")) expect(cell.scope !== "", "no scope: " + cell.textContent);
+      return faults;
+    })()
+    """
+}
