@@ -4,7 +4,7 @@ import Testing
 
 /// The page of runs for every reader: by keys, in both modes, on a narrow screen, without a script.
 extension BrowserTests {
-  @Test func `keys alone find, open and cancel a run, and the focus is always visible`()
+  @Test func `A8: keys alone find, open and cancel a run, and the focus is always visible`()
     async throws
   {
     let journal = try await journal()
@@ -53,7 +53,7 @@ extension BrowserTests {
     }
   }
 
-  @Test func `every text is readable in light and dark mode`() async throws {
+  @Test func `A8: every text is readable in light and dark mode`() async throws {
     let journal = try await journal()
     try await journal.store.cancel("ready", because: "sold out")
     try journal.execute("UPDATE run SET state = 'stuck', reason = 'no flow' WHERE id = 'order/7'")
@@ -79,7 +79,7 @@ extension BrowserTests {
     }
   }
 
-  @Test func `nothing is wider than a narrow screen`() async throws {
+  @Test func `A8: nothing is wider than a narrow screen`() async throws {
     let journal = try await journal()
     let long = String(repeating: "wide", count: 60)
     try journal.execute(
@@ -115,7 +115,7 @@ extension BrowserTests {
     }
   }
 
-  @Test func `every control and image has a name, and the page has landmarks`() async throws {
+  @Test func `A8: every control and image has a name, and the page has landmarks`() async throws {
     let journal = try await journal()
     try await open("/", of: journal) { browser in
       for path in ["/", "/run?id=failed", "/run?id=order%2F7"] {
@@ -148,7 +148,7 @@ extension BrowserTests {
     }
   }
 
-  @Test func `without JavaScript, the list, a run and an action work`() async throws {
+  @Test func `A8: without JavaScript, the list, a run and an action work`() async throws {
     let journal = try await journal()
     try await open("/", of: journal, expecting: "409 (Conflict)") { browser in
       try await browser.send("Emulation.setScriptExecutionDisabled", ["value": true])

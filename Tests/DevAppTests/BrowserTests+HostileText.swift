@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension BrowserTests {
-  @Test func `hostile text is shown, and never runs`() async throws {
+  @Test func `A6: hostile text is shown, and never runs`() async throws {
     let journal = try JournalFixture()
     try await journal.store.start(Packing(), named: "0")
     let script = "<script>window.hit=1</script>"

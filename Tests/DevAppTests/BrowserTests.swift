@@ -42,7 +42,9 @@ import Testing
 
   // MARK: Reading
 
-  @Test func `the list is filtered by state, flow and typed text, and opens a run`() async throws {
+  @Test func `A8: the list is filtered by state, flow and typed text, and opens a run`()
+    async throws
+  {
     let journal = try await journal()
     try await open("/", of: journal) { browser in
       #expect(try await Set(browser.names) == ["order/7", "failed", "ready"])
@@ -74,7 +76,7 @@ import Testing
 
   // MARK: Actions
 
-  @Test func `each action asks once, and shows what it has done`() async throws {
+  @Test func `A7: each action asks once, and shows what it has done`() async throws {
     let journal = try await journal()
     try await journal.startParked("waiting")
     try await open("/run?id=waiting", of: journal, expecting: "400 (Bad Request)") { browser in
@@ -116,7 +118,8 @@ import Testing
     }
   }
 
-  @Test func `an action that the run no longer allows is refused, and loses no text`() async throws
+  @Test func `A7: an action that the run no longer allows is refused, and loses no text`()
+    async throws
   {
     let journal = try await journal()
     try await open("/run?id=order%2F7", of: journal, expecting: "409 (Conflict)") { browser in
@@ -151,7 +154,7 @@ import Testing
 
   // From a commit to the changed page, on two cores that also compiled: 0.25 s in the median of the 10
   // changes of the list, 0.29 s at most. The server compares versions every 0.25 s.
-  @Test func `an open page shows commits of other processes, and keeps what the reader does`()
+  @Test func `A8: an open page shows commits of other processes, and keeps what the reader does`()
     async throws
   {
     let journal = try await journal()
