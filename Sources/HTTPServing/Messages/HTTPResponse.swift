@@ -6,6 +6,8 @@ package struct HTTPResponse: Sendable {
 
   package enum Body: Sendable {
     case bytes([UInt8])
+    /// The bytes that a file has now. They are read while they are sent.
+    case file(ResponseFile)
     /// A stream of server-sent events. The connection is closed at its end.
     case events(EventProducer)
   }
@@ -29,6 +31,13 @@ package struct HTTPResponse: Sendable {
 
   package init(_ type: MediaType, _ text: String, status: Int = 200) {
     self.init(type, Array(text.utf8), status: status)
+  }
+
+  /// Creates a response with the contents of a file.
+  package init(_ type: MediaType, _ file: ResponseFile) {
+    status = 200
+    headers = [HTTPHeader(trusted: "Content-Type", type.text)]
+    body = .file(file)
   }
 
   private init(status: Int, headers: [HTTPHeader], body: Body) {

@@ -1,4 +1,5 @@
 internal import CMicrohttpd
+internal import SystemSupport
 
 extension ConnectionHandle {
   /// Sends a response. It is called on the thread of libmicrohttpd.
@@ -33,6 +34,12 @@ extension ConnectionHandle {
       return unsafe bytes.withUnsafeBytes { bytes in
         unsafe composite_http_response(bytes.count, bytes.baseAddress)
       }
+    case .file(let file):
+      // libmicrohttpd closes its descriptor with the response.
+      guard let copy = try? file.descriptor.duplicate() else { return nil }
+      let message = unsafe MHD_create_response_from_fd64(UInt64(file.size), copy.rawValue)
+      if unsafe message == nil { try? copy.close() }
+      return unsafe message
     case .events:
       let retained = unsafe Unmanaged.passRetained(connection)
       let message = unsafe MHD_create_response_from_callback(
