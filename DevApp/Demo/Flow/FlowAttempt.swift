@@ -57,6 +57,7 @@ struct FlowConditionCommand: ComposableOperation {
   var operationName: String { "only-if" }
 
   func perform(in context: OperationContext) async throws -> Bool {
+    session.began(unit, attempt: 0)
     let result = try await session.runner.run(
       session.launch(command, of: unit), of: unit, accepting: { _ in true }, in: context)
     switch result.status {

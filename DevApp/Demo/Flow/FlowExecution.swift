@@ -44,7 +44,7 @@ struct FlowExecution: ComposableOperation {
     let timed = FlowCountedAttempt(
       attempt: step.timeout.map { AnyOperation(attempt.timingOut(after: $0)) }
         ?? AnyOperation(attempt),
-      counter: attempts, onBegin: { [session, unit] in session.reporter.began(unit) })
+      counter: attempts, onBegin: { [session, unit] in session.began(unit, attempt: $0) })
     // Without retries, only an attempt needs a task that the stop can cancel. A step that waits for a
     // slot or a lock is stopped when it has it.
     let isRepeated = step.retries > 0

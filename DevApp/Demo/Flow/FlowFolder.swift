@@ -27,7 +27,10 @@ struct FlowFolder: Sendable {
   var logs: String { storage.path(of: "logs") }
 
   /// Returns the path of the log of a step or a child.
-  func log(of name: String) -> String { logs.path(of: Self.fileName(name) + ".log") }
+  func log(of name: String) -> String { logs.path(of: Self.logName(of: name)) }
+
+  /// The name of the log of a step or a child in the folder of the logs.
+  static func logName(of name: String) -> String { fileName(name) + ".log" }
 
   /// The file whose lock allows one run of the flow at a time. It belongs to the journal, because
   /// runs with different journals do not know each other.

@@ -49,11 +49,7 @@ struct FlowJournal: Sendable {
       ended INTEGER NOT NULL, changed INTEGER NOT NULL, since INTEGER NOT NULL,
       duration INTEGER NOT NULL, PRIMARY KEY (flow, step)) STRICT, WITHOUT ROWID
     """,
-    """
-    CREATE TABLE IF NOT EXISTS flow_end (flow TEXT NOT NULL, step TEXT NOT NULL,
-      run INTEGER NOT NULL, state TEXT NOT NULL, reason TEXT, ended INTEGER NOT NULL,
-      PRIMARY KEY (flow, step)) STRICT, WITHOUT ROWID
-    """,
+    stepTable,
     // The runs of which all successes are in `stamp`.
     """
     CREATE TABLE IF NOT EXISTS flow_stored (flow TEXT NOT NULL, run INTEGER NOT NULL,

@@ -72,6 +72,7 @@ struct FlowRunCommand {
     if start.mayHaveOrphans { try await terminateOrphans(processes, journal) }
     let runner = try await runner(processes, journal, checker, plan)
     try await start.begin(in: journal)
+    try await journal.beginSteps(ofRun: start.run.number)
     let style: FlowReporter.Style =
       arguments.isJSON ? .json : standardError.isTerminal ? .silent : .lines
     let reporter = FlowReporter(
@@ -81,12 +82,14 @@ struct FlowRunCommand {
       runner: runner)
     // An output without a reader does not end the flow.
     SystemSignal.ignore(SystemSignal.brokenPipe)
+    session.recordSettledSteps()
     reporter.runBegan(isResumed: start.isResumed, stepCount: file.steps.count)
     let performed = try await FlowSession.$current.withValue(session) {
       try await perform(start, journal, observation, processes)
     }
     let result = FlowResult(session, performed)
     try await session.storeStamps()
+    session.storeRecords()
     try await journal.store(result.ends, ofRun: start.run.number)
     try await journal.removeCommandProcesses()
     try await runner.end()

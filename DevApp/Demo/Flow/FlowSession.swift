@@ -26,6 +26,7 @@ final class FlowSession: Sendable {
   let lineSources: Set<String>
   /// Distinguishes the keys of this process from those of earlier ones of the same run.
   let beginning = EventTime.wallClockNow
+  private let recorder: FlowStepRecorder
   private let ends = Lock<[String: FlowEnd]>([:])
   private let stamps = Lock<(all: [FlowStamp], storedCount: Int)>(([], 0))
 
@@ -41,6 +42,7 @@ final class FlowSession: Sendable {
     self.keepsGoing = keepsGoing
     self.reporter = reporter
     self.runner = runner
+    recorder = FlowStepRecorder(journal, ofRun: checker.run)
     slots = Permits(file.width ?? Processors.count, name: "a slot")
     locks = Dictionary(
       uniqueKeysWithValues: file.locks.map { ($0, Permits($1, name: $0)) })
@@ -66,7 +68,34 @@ final class FlowSession: Sendable {
   /// Whether a step must not begin, because another one has failed.
   func isStopped(for step: FlowStep) -> Bool { step.after.isEmpty && stop.isStopped }
 
+  // MARK: Beginnings
+
+  /// Notes that an attempt begins, or with 0 that the condition is checked.
+  func began(_ unit: FlowUnit, attempt: Int) {
+    recorder.note(FlowStepRecord(unit, attempt: attempt))
+    if attempt == 1 { reporter.began(unit) }
+  }
+
+  func began(_ step: FlowStep, children: Int) {
+    recorder.note(
+      FlowStepRecord(unit: step.name, children: children, began: FlowStepRecord.now))
+  }
+
+  /// Stores what the plan has decided about steps that do not run.
+  func recordSettledSteps() {
+    for step in file.steps {
+      switch plan.decisions[step.name] {
+      case .done: recorder.note(FlowStepRecord(FlowEnd(unit: step.name, state: .done)))
+      case .upToDate: recorder.note(FlowStepRecord(FlowEnd(unit: step.name, state: .upToDate)))
+      case .runs, .mayRun, .excluded, nil: break
+      }
+    }
+  }
+
   // MARK: Ends
+
+  /// Stores what was noted.
+  func storeRecords() { recorder.store() }
 
   /// How the steps have ended, by name.
   var stepEnds: [String: FlowEnd] { ends.withLock { $0 } }
@@ -83,6 +112,7 @@ final class FlowSession: Sendable {
   /// Notes and reports the end of a step or a child.
   func note(_ end: FlowEnd) {
     ends.withLock { $0[end.unit] = end }
+    recorder.note(FlowStepRecord(end))
     reporter.ended(end)
     if end.state == .failed, !end.isChild, !keepsGoing { stop.stop() }
   }

@@ -77,13 +77,13 @@ struct FlowUnitOperation: ComposableOperation {
 struct FlowCountedAttempt: ComposableOperation {
   let attempt: AnyOperation<[String]?>
   let counter: FlowAttemptCounter
-  /// Called when the first attempt begins.
-  let onBegin: @Sendable () -> Void
+  /// Called with the number of the attempt when it begins.
+  let onBegin: @Sendable (Int) -> Void
 
   var operationName: String { attempt.operationName }
 
   func perform(in context: OperationContext) async throws -> [String]? {
-    if counter.add() == 1 { onBegin() }
+    onBegin(counter.add())
     return try await attempt.perform(in: context)
   }
 }

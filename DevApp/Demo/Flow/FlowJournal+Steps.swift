@@ -1,0 +1,141 @@
+import FlowFiles
+import SQLiteSupport
+import SystemSupport
+
+/// How far a step or a child of a run is, as the journal stores it.
+struct FlowStepRecord: Sendable {
+  /// The name of the step or the child.
+  let unit: String
+  /// The step of a child; nil for a step.
+  var parent: String?
+  /// Nil while it runs.
+  var state: FlowEnd.State?
+  var reason: String?
+  /// The number of attempts that have begun; 0 while its condition is checked.
+  var attempts: Int?
+  /// The number of children.
+  var children: Int?
+  /// When its first attempt began, in milliseconds since 1970.
+  var began: Int64?
+  /// Milliseconds since 1970.
+  var ended: Int64?
+
+  /// Replaces what a later record of the same step knows.
+  mutating func update(with later: FlowStepRecord) {
+    (state, reason) = (later.state, later.reason)
+    attempts = later.attempts ?? attempts
+    children = later.children ?? children
+    began = later.began ?? began
+    ended = ended ?? later.ended
+  }
+}
+
+extension FlowStepRecord {
+  static var now: Int64 { EventTime.wallClockNow / 1_000_000 }
+
+  init(_ end: FlowEnd) {
+    self.init(
+      unit: end.unit, parent: end.isChild ? String(end.unit.prefix { $0 != "[" }) : nil,
+      state: end.state, reason: end.reason, attempts: end.duration == nil ? nil : end.attempts,
+      ended: end.state == .done || end.state == .upToDate ? nil : Self.now)
+  }
+
+  init(_ unit: FlowUnit, attempt: Int) {
+    self.init(
+      unit: unit.name, parent: unit.each == nil ? nil : unit.step.name, attempts: attempt,
+      began: attempt <= 1 ? Self.now : nil)
+  }
+}
+
+extension FlowJournal {
+  static let stepTable = """
+    CREATE TABLE IF NOT EXISTS flow_step (flow TEXT NOT NULL, run INTEGER NOT NULL,
+      step TEXT NOT NULL, parent TEXT, state TEXT, reason TEXT, attempts INTEGER,
+      children INTEGER, began INTEGER, ended INTEGER,
+      PRIMARY KEY (flow, run, step)) STRICT, WITHOUT ROWID
+    """
+
+  /// Removes the steps of a run that begin again, and those of runs whose logs are not kept.
+  func beginSteps(ofRun number: Int) async throws {
+    try await worker.run { [flow] connection in
+      try connection.execute(
+        """
+        DELETE FROM flow_step WHERE flow = ?1 AND (run <= ?2 OR run = ?3
+          AND (state IS NULL OR state NOT IN ('succeeded', 'up to date', 'done')))
+        """,
+        [.text(flow), .integer(Int64(number - FlowLog.runs)), .integer(Int64(number))])
+    }
+  }
+
+  /// Stores how far steps are. The caller does not wait for it.
+  func storeLater(_ records: [FlowStepRecord], ofRun number: Int) {
+    worker.runLaterIfOpen { [flow] connection in
+      // The ends are stored again at the end of the run.
+      try? connection.transaction(.immediate) { try connection.store(records, flow, number) }
+    }
+  }
+
+  /// Stores the ends of the steps of a run.
+  ///
+  /// - Precondition: The successes of the run are stored.
+  func store(_ ends: [FlowEnd], ofRun number: Int) async throws {
+    try await worker.run { [flow] connection in
+      try connection.transaction(.immediate) {
+        try connection.execute(
+          "INSERT OR IGNORE INTO flow_stored VALUES (?1, ?2)",
+          [.text(flow), .integer(Int64(number))])
+        try connection.store(ends.map { FlowStepRecord($0) }, flow, number)
+      }
+    }
+  }
+
+  /// Returns the ends of the steps and the failed children of a run, by name.
+  func ends(ofRun number: Int) async throws -> [String: FlowEnd] {
+    try await worker.run { [flow] connection in
+      let ends = try connection.fetchAll(
+        """
+        SELECT step, state, reason FROM flow_step
+        WHERE flow = ?1 AND run = ?2 AND state IS NOT NULL
+          AND (parent IS NULL OR state = 'failed')
+        """,
+        [.text(flow), .integer(Int64(number))]
+      ) { row in
+        FlowEnd(
+          unit: row.text(at: 0) ?? "",
+          state: FlowEnd.State(rawValue: row.text(at: 1) ?? "") ?? .cancelled,
+          reason: row.text(at: 2))
+      }
+      return Dictionary(ends.map { ($0.unit, $0) }, uniquingKeysWith: { $1 })
+    }
+  }
+}
+
+extension SQLiteConnection {
+  fileprivate func store(_ records: [FlowStepRecord], _ flow: String, _ run: Int) throws {
+    for record in records {
+      try execute(
+        """
+        INSERT INTO flow_step VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+        ON CONFLICT DO UPDATE SET state = ?5, reason = ?6, attempts = coalesce(?7, attempts),
+          children = coalesce(?8, children), began = coalesce(?9, began),
+          ended = coalesce(ended, ?10)
+        """,
+        [
+          .text(flow), .integer(Int64(run)), .text(record.unit), .optional(record.parent),
+          .optional(record.state?.rawValue), .optional(record.reason),
+          .optional(record.attempts), .optional(record.children), .optional(record.began),
+          .optional(record.ended),
+        ])
+    }
+  }
+}
+
+extension SQLiteValue {
+  fileprivate static func optional(_ text: String?) -> SQLiteValue {
+    text.map { .text($0) } ?? .null
+  }
+
+  fileprivate static func optional(_ number: (some BinaryInteger)?) -> SQLiteValue {
+    number.map { .integer(Int64($0)) } ?? .null
+  }
+}
