@@ -135,7 +135,9 @@ struct JournalActions {
       _ = try await store.runs(limit: 1)
       let (place, output) = (place, output)
       let serve = ServeRuns(
-        store: store, place: place, address: try ServerAddress(arguments.address),
+        store: store, place: place,
+        journal: RunStore.isAddress(arguments.place) ? nil : arguments.place,
+        address: try ServerAddress(arguments.address),
         token: try arguments.tokenFile.map(Self.token), isReadOnly: arguments.isReadOnly
       ) { address in
         let line =

@@ -10,7 +10,10 @@ enum RunJSON {
     return writer.bytes + [UInt8(ascii: "\n")]
   }
 
-  static func line(_ details: RunDetails) -> [UInt8] {
+  /// - Parameter members: Writes further members.
+  static func line(
+    _ details: RunDetails, adding members: (inout JSONWriter) -> Void = { _ in }
+  ) -> [UInt8] {
     var writer = JSONWriter()
     writer.object { writer in
       write(details.summary, to: &writer)
@@ -20,6 +23,7 @@ enum RunJSON {
       write(details.steps.filter { $0.key.isEmpty }, to: &writer)
       writer.name("keys")
       write(details.steps.filter { !$0.key.isEmpty }, to: &writer)
+      members(&writer)
     }
     return writer.bytes + [UInt8(ascii: "\n")]
   }

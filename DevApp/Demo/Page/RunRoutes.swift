@@ -15,13 +15,18 @@
     let place: String
     let isReadOnly: Bool
     let changes: StoreChanges
+    /// The runs of flow files in the store; nil if it cannot have any.
+    let flows: FlowRunReader?
     private let counts = KnownCounts()
     /// The number of child flows that a page and a timeline show.
     private static let shownChildren = 20
 
-    init(store: RunStore, place: String, isReadOnly: Bool, changes: StoreChanges) {
+    init(
+      store: RunStore, place: String, isReadOnly: Bool, changes: StoreChanges,
+      flows: FlowRunReader?
+    ) {
       (self.store, self.place) = (store, place)
-      (self.isReadOnly, self.changes) = (isReadOnly, changes)
+      (self.isReadOnly, self.changes, self.flows) = (isReadOnly, changes, flows)
     }
 
     func response(to request: HTTPRequest) async -> HTTPResponse {
@@ -29,9 +34,10 @@
         let path = request.path
         switch (request.method, path) {
         case ("GET", "/"): return try await list(request)
-        case ("GET", "/events"): return events()
+        case ("GET", "/events"): return events(request)
         case ("GET", "/icon.svg"): return HTTPResponse(.svg, PageFiles.icon)
         case ("GET", "/run"): return try await run(request)
+        case ("GET", "/run/log"): return try await log(request)
         case ("GET", "/run/timeline.svg"):
           return HTTPResponse(.svg, try await timeline(request))
         case ("GET", "/run/outcome"), ("GET", "/run/state"), ("GET", "/run/value"):
@@ -83,7 +89,11 @@
     }
 
     private func run(_ request: HTTPRequest) async throws -> HTTPResponse {
-      if request.wantsJSON { return HTTPResponse(.json, RunJSON.line(try await existing(request))) }
+      if request.wantsJSON {
+        let details = try await existing(request)
+        let flow = try await flow(of: details.summary, request)
+        return HTTPResponse(.json, RunJSON.line(details) { flow?.write(to: &$0) })
+      }
       let before = try number("before", in: request)
       // One more, from which the first one on the page has changed the state.
       let details = try await existing(request) { run in
@@ -95,8 +105,29 @@
       let counts = isPart ? try await store.counts(of: RunSelection(parent: id)) : []
       let view = RunViewPage(
         details: details, before: before, children: children, counts: counts,
+        flow: try await flow(of: details.summary, request),
         secret: isReadOnly ? nil : request.formSecret, now: Date())
       return page(view.layout, request)
+    }
+
+    /// The steps of a run of a flow file; nil for another run.
+    private func flow(of run: RunSummary, _ request: HTTPRequest) async throws -> FlowRunView? {
+      let step = request.queryValue("step")
+      return try await flows?.steps(of: run, including: step).map {
+        FlowRunView($0, of: run.id, selected: step, at: Date())
+      }
+    }
+
+    /// The whole log of a step of a flow file.
+    private func log(_ request: HTTPRequest) async throws -> HTTPResponse {
+      let run = try await existing(request) { _ in 0 }.summary
+      let step = request.queryValue("step") ?? ""
+      do {
+        guard let (file, size) = try await flows?.log(of: step, in: run) else {
+          throw PageProblem(.notFound, "the run has no step \(step.quoted)")
+        }
+        return HTTPResponse(.text, ResponseFile(file, size: size))
+      } catch let problem as FlowRunLogs.Problem { throw PageProblem(.notFound, "\(problem)") }
     }
 
     private func number(_ name: String, in request: HTTPRequest) throws -> Int? {
@@ -144,10 +175,16 @@
 
     // MARK: Events
 
-    /// Sends an event whenever something in the store may have changed.
-    private func events() -> HTTPResponse {
-      HTTPResponse.events { [changes] sink in
-        await changes.eachVersion { sink.send(EventMessage("change", data: $0)) }
+    /// Sends an event whenever something in the store may have changed, or a log of the run that
+    /// the page shows has grown.
+    private func events(_ request: HTTPRequest) -> HTTPResponse {
+      let growth = request.queryValue("id").flatMap { id in
+        flows.map { FlowLogGrowth(of: RunID(id), showing: request.queryValue("step"), $0) }
+      }
+      return HTTPResponse.events { [changes] sink in
+        await changes.eachVersion(watching: growth) {
+          sink.send(EventMessage("change", data: $0))
+        }
       }
     }
 

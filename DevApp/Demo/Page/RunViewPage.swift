@@ -16,6 +16,8 @@ struct RunViewPage {
   let children: [RunSummary]
   /// The numbers of all child flows, if there may be others.
   let counts: [RunCount]
+  /// The steps of a run of a flow file; nil for another run.
+  let flow: FlowRunView?
   /// The secret of the forms; nil if there are none.
   let secret: String?
   let now: Date
@@ -30,7 +32,8 @@ struct RunViewPage {
       heading: """
         <h1><a href="/">Runs</a> / \(run.id.text)</h1>
         """,
-      main: facts + actions + failure + stepTable + inProgress + timeline + sequence)
+      main: facts + actions + failure + (flow?.html ?? "") + stepTable + inProgress + timeline
+        + sequence)
   }
 
   // MARK: Facts
@@ -219,7 +222,8 @@ struct RunViewPage {
   // MARK: The step in progress
 
   private var inProgress: HTML {
-    if run.state.hasEnded || keys.isEmpty { return "" }
+    // The steps of a flow file have the same.
+    if run.state.hasEnded || keys.isEmpty || flow != nil { return "" }
     let rows = keys.suffix(Self.pageSize).map { key -> HTML in
       """
       <tr><td class="run">\(short: key.key)</td><td>\(key.outcomeBadge)</td>

@@ -10,6 +10,8 @@
     let store: RunStore
     /// The file or the address of the store, without a password.
     let place: String
+    /// The SQLite file of the store; nil for a database.
+    let journal: String?
     let address: ServerAddress
     let token: String?
     let isReadOnly: Bool
@@ -20,7 +22,8 @@
     func perform(in context: OperationContext) async throws {
       let changes = StoreChanges(of: store)
       let routes = RunRoutes(
-        store: store, place: place, isReadOnly: isReadOnly, changes: changes)
+        store: store, place: place, isReadOnly: isReadOnly, changes: changes,
+        flows: journal.map { FlowRunReader(journal: $0) })
       let server = ServeHTTP(at: address, token: token, onListening: onListening) {
         await routes.response(to: $0)
       }

@@ -10,7 +10,12 @@ final class StoreChanges: Sendable {
   private static let interval = Duration.milliseconds(250)
 
   private let store: RunStore
-  private let pages = Lock<[UUID: AsyncStream<String>.Continuation]>([:])
+  private struct Page {
+    let versions: AsyncStream<String>.Continuation
+    let growth: FlowLogGrowth?
+  }
+
+  private let pages = Lock<[UUID: Page]>([:])
   /// An element for each page that opens.
   private let opened = AsyncStream.makeStream(
     of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -18,11 +23,13 @@ final class StoreChanges: Sendable {
   init(of store: RunStore) { self.store = store }
 
   /// Calls a closure with each new version, until it returns false or the task is cancelled.
-  func eachVersion(_ body: (String) -> Bool) async {
+  ///
+  /// - Parameter growth: The logs whose growth repeats the version.
+  func eachVersion(watching growth: FlowLogGrowth? = nil, _ body: (String) -> Bool) async {
     let id = UUID()
     let (versions, continuation) = AsyncStream.makeStream(
       of: String.self, bufferingPolicy: .bufferingNewest(1))
-    pages.withLock { $0[id] = continuation }
+    pages.withLock { $0[id] = Page(versions: continuation, growth: growth) }
     defer { pages.withLock { $0[id] = nil } }
     opened.continuation.yield()
     for await version in versions where !body(version) { return }
@@ -37,7 +44,10 @@ final class StoreChanges: Sendable {
         if pages.isEmpty { break }
         // A store that fails is shown by the page itself.
         let version = (try? await store.version()) ?? "failed"
-        if version != last { for page in pages { page.yield(version) } }
+        for page in pages {
+          let hasGrown = await page.growth?.hasGrown(in: version) ?? false
+          if version != last || hasGrown { page.versions.yield(version) }
+        }
         last = version
         try await Task.sleep(for: Self.interval)
       }

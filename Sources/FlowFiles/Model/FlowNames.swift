@@ -7,7 +7,7 @@ extension String {
 
   /// Whether the text is `[A-Za-z0-9._-]+`: the name of a flow, a step or a lock, which can be part
   /// of the name of a file.
-  var isFlowName: Bool {
+  package var isFlowName: Bool {
     !isEmpty && utf8.count <= FlowLimits.nameCharacters && self != "." && self != ".."
       && unicodeScalars.allSatisfy { $0.isNameCharacter || $0 == "." || $0 == "-" }
   }

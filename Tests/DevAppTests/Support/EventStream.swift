@@ -6,7 +6,7 @@ final class EventStream: Sendable {
 
   struct Failure: Error { let code: Int32 }
 
-  init(of page: PageFixture) throws {
+  init(of page: PageFixture, _ path: String = "/events") throws {
     #if canImport(Glibc)
       let type = Int32(SOCK_STREAM.rawValue)
     #else
@@ -24,7 +24,7 @@ final class EventStream: Sendable {
       }
     }
     if connected != 0 { throw Failure(code: errno) }
-    let request = "GET /events HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n"
+    let request = "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n"
     let sent = unsafe Array(request.utf8).withUnsafeBytes { bytes in
       unsafe send(socket, bytes.baseAddress, bytes.count, 0)
     }

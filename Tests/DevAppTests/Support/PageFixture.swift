@@ -27,13 +27,27 @@ struct PageFixture: Sendable {
 
   /// The address of the page, with a slash at its end.
   let url: URL
+  /// The identifier of the process that serves it.
+  let process: Int32
 
   /// Serves the page of a journal while a closure runs, and ends it with Ctrl-C.
   static func serving(
     _ journal: JournalFixture, _ options: String..., during body: (PageFixture) async throws -> Void
   ) async throws -> ProgramResult {
-    let output = journal.folder.url.appendingPathComponent("serve-output")
-    var program = journal.program(["serve", "--address", "127.0.0.1:0"] + options)
+    try await serving(journal.path, in: journal.folder, options, during: body)
+  }
+
+  /// Serves the page of a store.
+  ///
+  /// - Parameter folder: Where the output of the program is.
+  static func serving(
+    _ store: String, in folder: TemporaryFolder, _ options: [String],
+    during body: (PageFixture) async throws -> Void
+  ) async throws -> ProgramResult {
+    let output = folder.url.appendingPathComponent("serve-output-\(UUID().uuidString)")
+    var program = Program.devApp()
+    program.arguments = ["journal", store, "serve", "--address", "127.0.0.1:0"] + options
+    program.environment = ["TZ": "UTC"]
     program.output = output
     return try await program.run { process in
       @Sendable func firstLine() -> String? {
@@ -43,7 +57,7 @@ struct PageFixture: Sendable {
       await eventually { firstLine() != nil || hasEnded(process) }
       let line = firstLine() ?? ""
       if let url = URL(string: String(line.prefix { $0 != " " })), url.scheme == "http" {
-        try await body(PageFixture(url: url))
+        try await body(PageFixture(url: url, process: process))
       } else {
         Issue.record("the server has not started: \(line)")
       }

@@ -23,6 +23,8 @@
       if (!next.hasAttribute(name) && !isOpened) old.removeAttribute(name);
     }
     for (const { name, value } of next.attributes) {
+      // What the reader has closed stays closed.
+      if (old.localName === "details" && name === "open") continue;
       if (old.getAttribute(name) !== value) old.setAttribute(name, value);
     }
     mergeChildren(old, next, keepsForms);
@@ -56,14 +58,25 @@
     }
   }
 
+  // The end of a log is shown, unless the reader has scrolled to another part of it.
+  const isFollowed = (element) => element.scrollTop + element.clientHeight >= element.scrollHeight - 4;
+  const logs = () => [...main.querySelectorAll("[data-follow]")];
+  const follow = (elements) => { for (const element of elements) element.scrollTop = element.scrollHeight; };
+  main.addEventListener("toggle", (event) => {
+    if (event.target.open) follow(event.target.querySelectorAll("[data-follow]"));
+  }, true);
+  follow(logs());
+
   function replace(html, keepsForms) {
     // Without the style, whose mark the browser does not accept in another document. The tags are not in
     // the data, in which they are escaped.
     const part = (tag) => html.slice(html.indexOf(`<${tag}`), html.indexOf(`</${tag}>`));
     const next = new DOMParser().parseFromString(part("title") + "</title>" + part("main"), "text/html");
     const hadFocus = main.contains(document.activeElement);
+    const followed = logs().filter(isFollowed);
     mergeChildren(main, next.querySelector("main"), keepsForms);
     document.title = next.title;
+    follow(followed);
     // The focused element is gone: Tab continues from the message or the contents.
     if (hadFocus && !main.contains(document.activeElement)) (notice.textContent ? notice : main).focus();
   }
@@ -93,7 +106,7 @@
     if (isOutdated) { isOutdated = false; await update(); }
   }
 
-  const events = new EventSource("/events");
+  const events = new EventSource("/events" + (location.pathname === "/run" ? location.search : ""));
   let first = true;
   events.addEventListener("open", () => {
     light.className = "live";

@@ -1,0 +1,209 @@
+import CompositeOperations
+import DurableOperations
+import FlowFiles
+import Foundation
+import SQLiteSupport
+import SystemSupport
+
+/// Reads runs of flow files from the journal that has them, without writing to it.
+final class FlowRunReader: Sendable {
+  /// The number of children that a page knows by name.
+  private static let mostChildren = 200
+  /// The number of running steps whose logs are watched.
+  private static let mostWatched = 30
+
+  private let worker: SQLiteWorker
+  private let lastFile = Lock<(path: String, status: FileStatus, file: FlowFile)?>(nil)
+
+  /// - Parameter path: The SQLite file.
+  init(journal path: String) {
+    worker = SQLiteWorker("flow reader") {
+      try SQLiteConnection.open(path, for: .reading, SQLiteConfiguration(access: .existing))
+    }
+  }
+
+  func close() async { await worker.close() }
+
+  /// Returns the steps of a run; nil if it is not a run of a flow file.
+  ///
+  /// - Parameter step: A step or a child that is included in any case.
+  func steps(of run: RunSummary, including step: String?) async throws -> FlowRunSteps? {
+    guard let key = Key(run),
+      let rows = try await read({ try FlowRunRows($0, key, Self.mostChildren, step) }) ?? nil
+    else { return nil }
+    var problem: String?
+    var file: FlowFile?
+    do { file = try self.file(rows.file, named: key.flow) } catch {
+      problem = "The flow file cannot be read: \("\(error)".onOneLine)"
+    }
+    return FlowRunSteps(key.flow, rows, file, problem, logs(key, rows), run)
+  }
+
+  /// Opens the log of a step or a child of a run. The caller closes it.
+  ///
+  /// - Throws: A ``FlowRunLogs/Problem``; an error of the journal; nil if there is no such step.
+  func log(of step: String, in run: RunSummary) async throws -> (file: FileDescriptor, size: Int)? {
+    guard let steps = try await steps(of: run, including: step),
+      steps.all.contains(where: { $0.name == step })
+    else { return nil }
+    return try steps.logs.open(step)
+  }
+
+  /// Returns the logs that can grow: those of the steps that run, and that of another step.
+  func growingLogs(
+    of id: RunID, including step: String?
+  ) async throws -> (logs: FlowRunLogs, units: [String])? {
+    guard let key = Key(id) else { return nil }
+    let limit = Self.mostWatched
+    return try await read { connection in
+      guard let rows = try FlowRunRows(connection, key, 0, nil) else { return nil }
+      let units = try connection.fetchAll(
+        """
+        SELECT step FROM flow_step WHERE flow = ?1 AND run = ?2 AND state IS NULL
+          AND children IS NULL ORDER BY began DESC LIMIT ?3
+        """, key.values + [.integer(Int64(limit))]
+      ) { $0.text(at: 0) ?? "" }
+      return (self.logs(key, rows), units + [step].compactMap(\.self))
+    } ?? nil
+  }
+
+  private func logs(_ key: Key, _ rows: FlowRunRows) -> FlowRunLogs {
+    FlowRunLogs(
+      in: FlowFolder(ofFile: rows.file, flow: key.flow, journal: nil), runBegan: rows.began,
+      nextRunBegan: rows.nextBegan)
+  }
+
+  /// Reads from the journal; nil if it has no flow files.
+  private func read<Rows: Sendable>(
+    _ body: @escaping @Sendable (SQLiteConnection) throws -> Rows
+  ) async throws -> Rows? {
+    try await worker.run { connection in
+      try connection.transaction(.deferred) {
+        let tables = try connection.fetchOne(
+          """
+          SELECT count(*) FROM sqlite_master WHERE type = 'table'
+            AND name IN ('flow_run', 'flow_step', 'flow_command')
+          """
+        ) { $0.integer(at: 0) }
+        return tables == 3 ? try body(connection) : nil
+      }
+    }
+  }
+
+  /// Reads the flow file, unless it is the one that was read last.
+  private func file(_ path: String, named flow: String) throws -> FlowFile {
+    let status = try FileStatus(ofFile: path)
+    if let last = lastFile.withLock(\.self), last.path == path,
+      last.status.isUnchanged(since: status)
+    {
+      return last.file
+    }
+    if status.kind != .file { throw FlowFailure.other("it is not a file") }
+    let file = try FlowFile.read(contentsOf: path)
+    if file.name != flow { throw FlowFailure.other("it has the flow '\(file.name)' now") }
+    lastFile.withLock { $0 = (path, status, file) }
+    return file
+  }
+
+  /// A run of a flow in a journal.
+  struct Key: Sendable {
+    let flow: String
+    let number: Int
+
+    var values: [SQLiteValue] { [.text(flow), .integer(Int64(number))] }
+
+    /// Nil for a run of another sequence.
+    init?(_ run: RunSummary) {
+      guard run.flow == FlowRun.flowName else { return nil }
+      self.init(run.id)
+    }
+
+    init?(_ id: RunID) {
+      guard let sign = id.text.lastIndex(of: "#"),
+        let number = Int(id.text[id.text.index(after: sign)...])
+      else { return nil }
+      // It becomes a part of the path of the logs.
+      let flow = String(id.text[..<sign])
+      guard flow.isFlowName else { return nil }
+      (self.flow, self.number) = (flow, number)
+    }
+  }
+}
+
+/// The rows of a run of a flow file in its journal.
+struct FlowRunRows: Sendable {
+  /// The absolute path of the flow file.
+  let file: String
+  let selection: String?
+  /// When the run and the next one of the flow began, in milliseconds since 1970.
+  let began: Int64
+  let nextBegan: Int64?
+  let steps: [FlowStepRecord]
+  /// Some of the children: those that need attention first.
+  let children: [FlowStepRecord]
+  /// The numbers of children by step and by state; the state of one that runs is nil.
+  let counts: [(parent: String, state: FlowEnd.State?, count: Int)]
+  /// The stores that have the commands whose output is not in the logs yet, by step or child.
+  let places: [String: String]
+
+  /// Nil if there is no such run.
+  init?(
+    _ connection: SQLiteConnection, _ run: FlowRunReader.Key, _ limit: Int, _ included: String?
+  ) throws {
+    let record = try connection.fetchOne(
+      "SELECT file, selection, began FROM flow_run WHERE flow = ?1 AND number = ?2", run.values
+    ) { ($0.text(at: 0) ?? "", $0.text(at: 1), $0.integer(at: 2)) }
+    guard let record, record.0.hasPrefix("/") else { return nil }
+    (file, selection, began) = record
+    nextBegan = try connection.fetchOne(
+      "SELECT began FROM flow_run WHERE flow = ?1 AND number > ?2 ORDER BY number LIMIT 1",
+      run.values
+    ) { $0.integer(at: 0) }
+    if limit == 0 {
+      (steps, children, counts, places) = ([], [], [], [:])
+      return
+    }
+    let columns = "step, parent, state, reason, attempts, children, began, ended"
+    steps = try connection.fetchAll(
+      "SELECT \(columns) FROM flow_step WHERE flow = ?1 AND run = ?2 AND parent IS NULL",
+      run.values, FlowStepRecord.init)
+    children = try connection.fetchAll(
+      """
+      SELECT \(columns) FROM flow_step WHERE flow = ?1 AND run = ?2 AND parent IS NOT NULL
+      ORDER BY step IS NOT ?3, CASE state WHEN 'failed' THEN 0 WHEN 'cancelled' THEN 2
+        WHEN 'skipped' THEN 3 WHEN 'succeeded' THEN 4 WHEN 'up to date' THEN 5
+        ELSE iif(state IS NULL, 1, 4) END, step LIMIT ?4
+      """,
+      run.values + [included.map { .text($0) } ?? .null, .integer(Int64(limit))],
+      FlowStepRecord.init)
+    counts = try connection.fetchAll(
+      """
+      SELECT parent, state, count(*) FROM flow_step
+      WHERE flow = ?1 AND run = ?2 AND parent IS NOT NULL GROUP BY parent, state
+      """, run.values
+    ) { row in
+      (
+        row.text(at: 0) ?? "", row.text(at: 1).flatMap(FlowEnd.State.init(rawValue:)),
+        Int(row.integer(at: 2))
+      )
+    }
+    places = Dictionary(
+      try connection.fetchAll(
+        "SELECT step, place FROM flow_command WHERE flow = ?1 AND run = ?2 AND logged = 0",
+        run.values
+      ) { ($0.text(at: 0) ?? "", $0.text(at: 1) ?? "") }, uniquingKeysWith: { $1 })
+  }
+}
+
+extension FlowStepRecord {
+  fileprivate init(_ row: SQLiteStatement) {
+    func number(_ column: Int) -> Int64? {
+      row.text(at: column) == nil ? nil : row.integer(at: column)
+    }
+    self.init(
+      unit: row.text(at: 0) ?? "", parent: row.text(at: 1),
+      state: row.text(at: 2).flatMap(FlowEnd.State.init(rawValue:)), reason: row.text(at: 3),
+      attempts: number(4).map { Int($0) }, children: number(5).map { Int($0) },
+      began: number(6), ended: number(7))
+  }
+}

@@ -1,0 +1,131 @@
+import DurableOperations
+import FlowFiles
+import Foundation
+
+/// The steps of a run of a flow file, with what is known of them.
+struct FlowRunSteps: Sendable {
+  let flow: String
+  /// The absolute path of the flow file.
+  let file: String
+  /// The options that select steps; nil for a run of all steps.
+  let selection: String?
+  /// Sentences about what is missing or may be different from the run.
+  private(set) var notes: [String] = []
+  /// The steps in an order in which each one follows its dependencies, each with its children.
+  private(set) var all: [FlowStepView] = []
+  /// The number of children that are not listed: those that need less attention.
+  let omittedChildren: Int
+  let logs: FlowRunLogs
+
+  var steps: [FlowStepView] { all.filter { $0.parent == nil } }
+
+  /// - Parameters:
+  ///   - file: The flow file as it is now; nil if it cannot be read.
+  ///   - problem: Why it cannot be read.
+  init(
+    _ flow: String, _ rows: FlowRunRows, _ file: FlowFile?, _ problem: String?,
+    _ logs: FlowRunLogs, _ run: RunSummary
+  ) {
+    self.flow = flow
+    self.file = rows.file
+    selection = rows.selection
+    self.logs = logs
+    let isLive = run.state == .running && !run.ownerHasEnded
+    let counts = Dictionary(grouping: rows.counts, by: \.parent).mapValues { counts in
+      Dictionary(
+        counts.map { (Self.state($0.state, isLive), $0.count) }, uniquingKeysWith: +)
+    }
+    omittedChildren = rows.counts.reduce(0) { $0 + $1.count } - rows.children.count
+    let records = Dictionary(rows.steps.map { ($0.unit, $0) }, uniquingKeysWith: { $1 })
+    let children = Dictionary(grouping: rows.children) { $0.parent ?? "" }
+    let selected = file.flatMap { Self.selection(rows.selection, in: $0) }
+    var states: [String: FlowStepView.State] = [:]
+    var names: Set<String> = []
+    func add(_ name: String, needs: [String], after: [String]) {
+      names.insert(name)
+      let record = records[name]
+      var view = FlowStepView(
+        name: name, needs: needs, after: after,
+        state: record.map { Self.state($0.state, isLive) }
+          ?? Self.stateOfUnbegun(
+            name, selected, run, isLive,
+            needs: needs.compactMap { states[$0] }, after: after.compactMap { states[$0] }))
+      if view.state == .skipped { view.reason = "a step that it needs has not succeeded" }
+      if let record { view.update(from: record) }
+      view.children = counts[name] ?? [:]
+      if !view.children.isEmpty, view.childCount == nil {
+        view.childCount = view.children.values.reduce(0, +)
+      }
+      view.place = rows.places[name]
+      states[name] = view.state
+      all.append(view)
+      for record in children[name, default: []].sorted(by: { $0.unit < $1.unit }) {
+        var child = FlowStepView(
+          name: record.unit, parent: name, state: Self.state(record.state, isLive))
+        child.update(from: record)
+        child.place = rows.places[record.unit]
+        all.append(child)
+      }
+    }
+    for index in file?.order ?? [] {
+      guard let file else { break }
+      let step = file.steps[index]
+      let (needs, after) = file.beginningDependencies(of: step)
+      add(step.name, needs: needs, after: after)
+    }
+    for record in rows.steps.sorted(by: { $0.unit < $1.unit }) where !names.contains(record.unit) {
+      add(record.unit, needs: [], after: [])
+    }
+    if let problem { notes.append("\(problem) The graph is not known.") }
+    if rows.steps.isEmpty, run.state != .running {
+      notes.append("The journal keeps the steps of the last \(FlowLog.runs) runs of a flow.")
+    }
+    if let file, Self.hasChanged(file, since: rows.began) {
+      notes.append(
+        "The flow file has changed since the run began. The graph shows it as it is now.")
+    }
+  }
+
+  private static func hasChanged(_ file: FlowFile, since began: Int64) -> Bool {
+    guard
+      let date = try? URL(fileURLWithPath: file.path).resourceValues(
+        forKeys: [.contentModificationDateKey]
+      ).contentModificationDate
+    else { return false }
+    return date > Date(milliseconds: began)
+  }
+
+  private static func state(_ end: FlowEnd.State?, _ isLive: Bool) -> FlowStepView.State {
+    end.map { FlowStepView.State($0) } ?? (isLive ? .running : .interrupted)
+  }
+
+  private static func stateOfUnbegun(
+    _ step: String, _ selected: Set<String>?, _ run: RunSummary, _ isLive: Bool,
+    needs: [FlowStepView.State], after: [FlowStepView.State]
+  ) -> FlowStepView.State {
+    if let selected, !selected.contains(step) { return .notSelected }
+    if run.state.hasEnded { return .notRun }
+    if !isLive { return .waiting }
+    // The run stores that at its end.
+    if needs.contains(where: { $0.hasEnded && !$0.allowsDependents }) { return .skipped }
+    let canBegin = needs.allSatisfy(\.hasEnded) && after.allSatisfy(\.hasEnded)
+    return canBegin ? .ready : .waiting
+  }
+
+  /// The names of the steps that options select; nil for all.
+  private static func selection(_ text: String?, in file: FlowFile) -> Set<String>? {
+    let words = text?.split(separator: " ", maxSplits: 1).map(String.init) ?? []
+    guard words.count == 2 else { return nil }
+    return words[0] == "--from" ? try? file.steps(from: words[1]) : [words[1]]
+  }
+}
+
+extension FlowStepView {
+  fileprivate mutating func update(from record: FlowStepRecord) {
+    reason = record.reason
+    attempts = record.attempts
+    childCount = record.children
+    began = record.began.map { Date(milliseconds: $0) }
+    ended = record.ended.map { Date(milliseconds: $0) }
+  }
+}

@@ -1,0 +1,218 @@
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(5)), .enabled(if: PageFixture.isPossible)) struct FlowPageTests {
+  private let run = "/run?id=f%231"
+
+  @Test func `a run shows its steps with states, needs, attempts and logs`() async throws {
+    let flow = try FlowFixture(
+      """
+      "build": {"run": "echo built"},
+      "test": {"run": "echo tested; echo broken; exit 3", "needs": ["build"], "retries": 1},
+      "pack": {"run": "true", "needs": ["test"]},
+      "docs": {"run": "true", "only-if": "false"},
+      "notify": {"run": "echo told", "after": ["pack"]}
+      """)
+    #expect(try await flow.run("--keep-going").status == 1)
+    let printed = try await flow.serving { page in
+      let steps = try await page.steps(run)
+      #expect(steps.map(\.name).sorted() == ["build", "docs", "notify", "pack", "test"])
+      let states = Dictionary(uniqueKeysWithValues: steps.map { ($0.name, $0.state) })
+      #expect(
+        states == [
+          "build": "succeeded", "test": "failed", "pack": "skipped", "docs": "skipped",
+          "notify": "succeeded",
+        ])
+      let test = try #require(steps.first { $0.name == "test" })
+      #expect(test.needs == ["build"] && test.attempts == 2 && test.reason == "exit status 3")
+      #expect(test.log?.path == flow.folder.path + "/" + flow.log("test"))
+      #expect(test.log?.size == 28)
+      #expect(steps.first { $0.name == "notify" }?.after == ["pack"])
+      let html = try await page.get(run).text
+      for part in [
+        "<a href=\"#step-test\">test</a> (exit status 3)", "tested\nbroken\ntested\nbroken</pre>",
+        "<svg viewBox", "✗ failed", "<title>pack: ↷ skipped</title>",
+        "<details id=\"log-test\" open data-open>", "<details id=\"log-build\">",
+        "href=\"/run/log?id=f%231&amp;step=test\">All 28 bytes</a>",
+        "<td data-label=\"Needs\">build</td>", "<td data-label=\"Needs\">after pack</td>",
+      ] { #expect(html.contains(part), "\(part)") }
+      #expect(html.components(separatedBy: "<rect").count == 6)
+      let log = try await page.get("/run/log?id=f%231&step=test")
+      #expect(log.text == "tested\nbroken\ntested\nbroken\n")
+      #expect(log.headers["Content-Type"] as? String == "text/plain; charset=utf-8")
+    }
+    #expect(printed.status == 130, "\(printed.error)")
+  }
+
+  @Test func `a flow that runs shows which steps run, and which wait for what`() async throws {
+    let flow = try FlowFixture(
+      """
+      "a": {"run": "echo begun; touch began; while ! test -e go; do sleep 0.05; done"},
+      "b": {"run": "true", "needs": ["a"]}, "c": {"run": "true"}
+      """, head: #""width": 1,"#)
+    let folder = flow.folder.path
+    let ran = try await flow.program(["run", "f.json"]).run { _ in
+      await eventually { FileManager.default.fileExists(atPath: folder + "/began") }
+      _ = try await flow.serving { page in
+        let stream = try EventStream(of: page, "/events?id=f%231")
+        // Which step takes the only slot first is open.
+        while try await page.steps(run).first(where: { $0.name == "a" })?.state != "running" {
+          _ = try await stream.next()
+        }
+        let states = try await page.steps(run).map { "\($0.name) \($0.state)" }.sorted()
+        #expect(states[0...1] == ["a running", "b waiting"])
+        #expect(["c ready", "c succeeded"].contains(states[2]))
+        #expect(try await page.get(run).text.contains("begun</pre>"))
+        try flow.folder.write("", to: "go")
+        while try await page.steps(run).contains(where: { $0.state != "succeeded" }) {
+          _ = try await stream.next()
+        }
+      }
+    }
+    #expect(ran.status == 0, "\(ran.error)")
+  }
+
+  @Test func `a log that grows is an event for the page of its run`() async throws {
+    let flow = try FlowFixture(
+      """
+      "a": {"run": "echo one; touch began; while ! test -e go; do sleep 0.05; done; echo two; \
+      while ! test -e end; do sleep 0.05; done"}
+      """)
+    let folder = flow.folder.path
+    let ran = try await flow.program(["run", "f.json"]).run { _ in
+      await eventually { FileManager.default.fileExists(atPath: folder + "/began") }
+      _ = try await flow.serving { page in
+        let stream = try EventStream(of: page, "/events?id=f%231")
+        while try await page.steps(run).first?.state != "running" { _ = try await stream.next() }
+        try flow.folder.write("", to: "go")
+        // Nothing is written to the journal before the end of the step.
+        while true {
+          let html = try await page.get(run).text
+          if html.contains("one\ntwo</pre>") { break }
+          _ = try await stream.next()
+        }
+        try flow.folder.write("", to: "end")
+      }
+    }
+    #expect(ran.status == 0, "\(ran.error)")
+  }
+
+  @Test func `a step of a flow that was killed is shown as interrupted`() async throws {
+    let flow = try FlowFixture(
+      """
+      "a": {"run": "echo x; while ! test -e go; do sleep 0.05; done; kill -9 $PPID; echo y"},
+      "b": {"run": "true", "needs": ["a"]}
+      """)
+    let journal = flow.journal
+    let killed = try await flow.program(["run", "f.json"]).run { _ in
+      await eventually { FlowFixture.stored("SELECT step FROM flow_step", in: journal) == ["a"] }
+      try flow.folder.write("", to: "go")
+    }
+    #expect(killed.status != 0)
+    _ = try await flow.serving { page in
+      let states = try await page.steps(run).map(\.state)
+      #expect(states == ["interrupted", "waiting"])
+    }
+  }
+
+  @Test func `the children of a step are counted, and those that failed are named`() async throws {
+    let flow = try FlowFixture(
+      """
+      "a": {"each": ["x", "y", "z"], "run": "echo $each; test $each != y"},
+      "b": {"each": {"same-as": "a"}, "run": "true"}
+      """)
+    #expect(try await flow.run("--keep-going").status == 1)
+    _ = try await flow.serving { page in
+      let steps = try await page.steps(run)
+      #expect(
+        steps.map { "\($0.name) \($0.state)" } == [
+          "a failed", "a[x] succeeded", "a[y] failed", "a[z] succeeded", "b skipped",
+          "b[x] succeeded", "b[y] skipped", "b[z] succeeded",
+        ])
+      #expect(steps[0].children == 3 && steps[0].log == nil)
+      let html = try await page.get(run).text
+      #expect(html.contains("3 of 3 children ended, 1 failed"))
+      #expect(html.contains("<a href=\"#step-a%5By%5D\">a[y]</a>"))
+    }
+  }
+
+  @Test func `a run that is not the last shows its own logs`() async throws {
+    let flow = try FlowFixture(#""a": {"run": "echo run $v"}"#, head: #""values": {"v": "0"},"#)
+    for value in 1...5 { #expect(try await flow.run("--set", "v=\(value)").status == 0) }
+    _ = try await flow.serving { page in
+      for number in 3...5 {
+        let log = try await page.get("/run/log?id=f%23\(number)&step=a")
+        #expect(log.text == "run \(number)\n")
+      }
+      #expect(try await page.get("/run/log?id=f%231&step=a").status == 404)
+      #expect(try await page.get(run).text.contains("keeps the steps of the last 3 runs"))
+    }
+  }
+
+  @Test func `an option that selects steps, and a changed file, are said`() async throws {
+    let flow = try FlowFixture(#""a": {"run": "true"}, "b": {"run": "true"}"#)
+    #expect(try await flow.run("--only", "b").status == 0)
+    try flow.write(#""b": {"run": "true", "after": ["c"]}, "c": {"run": "true"}"#)
+    _ = try await flow.serving { page in
+      let html = try await page.get(run).text
+      #expect(html.contains("The run has the option --only b."))
+      #expect(html.contains("The flow file has changed since the run began."))
+      #expect(
+        try await page.steps(run).map { "\($0.name) \($0.state)" } == [
+          "c not selected", "b succeeded",
+        ])
+      try flow.folder.write("x", to: "f.json")
+      let broken = try await page.get(run).text
+      #expect(broken.contains("The flow file cannot be read: "))
+      #expect(try await page.steps(run).map(\.name) == ["b"])
+    }
+  }
+
+  @Test func `a run of another machine says where its logs are`() async throws {
+    let flow = try FlowFixture(#""a": {"run": "false"}"#)
+    #expect(try await flow.run("--journal", "j.sqlite").status == 1)
+    try flow.remove(".flow")
+    _ = try await flow.serving("j.sqlite") { page in
+      let html = try await page.get(run).text
+      #expect(html.contains("the folder of the logs is not on this machine: \(flow.folder.path)"))
+      #expect(try await page.get("/run/log?id=f%231&step=a").status == 404)
+    }
+  }
+
+  @Test func `a page that is read-only, or asks for a token, shows steps and logs`() async throws {
+    let flow = try FlowFixture(#""a": {"run": "echo x"}"#)
+    #expect(try await flow.run().status == 0)
+    try flow.folder.write("0123456789abcdef\n", to: "token")
+    let token = flow.folder.path + "/token"
+    _ = try await flow.serving(nil, "--read-only", "--token-file", token) { page in
+      let bearer = ["Authorization": "Bearer 0123456789abcdef"]
+      let html = try await page.get(run, headers: bearer).text
+      #expect(html.contains("x</pre>") && !html.contains("<form method=\"post\""))
+      let log = "/run/log?id=f%231&step=a"
+      #expect(try await page.get(log).status == 401)
+      #expect(try await page.get(log, headers: bearer).text == "x\n")
+    }
+  }
+
+  @Test func `of 500 steps the page shows 200, and those that failed first`() async throws {
+    let steps = (0..<500).map { index in
+      let needs = index < 20 ? "" : #", "needs": ["s\#(index - 20)"]"#
+      return #""s\#(index)": {"run": ["\#(index == 499 ? "false" : "true")"]\#(needs)}"#
+    }
+    let flow = try FlowFixture(steps.joined(separator: ", "))
+    #expect(try await flow.run().status == 1)
+    _ = try await flow.serving { page in
+      let html = try await page.get(run).text
+      #expect(html.components(separatedBy: "<rect").count == 201)
+      #expect(html.components(separatedBy: "<tr id=\"step-").count == 201)
+      #expect(html.contains("<title>s499: ✗ failed"))
+      #expect(html.contains("The graph omits 300 steps: it shows those first that have failed"))
+      #expect(html.contains("The list omits 300 others"))
+      #expect(html.components(separatedBy: "<pre id=\"end-").count <= 31)
+      #expect(try await page.steps(run).count == 500)
+      // Each of the others has an address.
+      let other = try await page.get("/run?id=f%231&step=s450").text
+      #expect(other.contains("<tr id=\"step-s450\">"))
+    }
+  }
+}
