@@ -18,14 +18,13 @@
   function merge(old, next, keepsForms) {
     if (old.isEqualNode(next)) return;
     if (old.nodeType !== Node.ELEMENT_NODE) { old.data = next.data; return; }
+    // What the reader has opened or closed stays. An element that the server has opened has a mark.
+    const isChosen = old.localName === "details" && old.open !== ("open" in old.dataset);
     for (const { name } of [...old.attributes]) {
-      const isOpened = old.localName === "details" && name === "open";
-      if (!next.hasAttribute(name) && !isOpened) old.removeAttribute(name);
+      if (!next.hasAttribute(name) && !(isChosen && name === "open")) old.removeAttribute(name);
     }
     for (const { name, value } of next.attributes) {
-      // What the reader has closed stays closed.
-      if (old.localName === "details" && name === "open") continue;
-      if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+      if (old.getAttribute(name) !== value && !(isChosen && name === "open")) old.setAttribute(name, value);
     }
     mergeChildren(old, next, keepsForms);
   }
