@@ -65,9 +65,9 @@
 
     private func list(_ request: HTTPRequest) async throws -> HTTPResponse {
       let query = try RunQuery(request.query)
-      let runs = try await store.runs(query.selection)
+      async let runs = store.runs(query.selection)
       let counts = try await counts.of(query, in: store)
-      let list = RunListPage(of: query, in: place, runs, counts, at: Date())
+      let list = RunListPage(of: query, in: place, try await runs, counts, at: Date())
       return request.wantsJSON ? HTTPResponse(.json, list.json) : page(list.layout, request)
     }
 

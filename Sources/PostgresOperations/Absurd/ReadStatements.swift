@@ -46,13 +46,13 @@ struct ReadStatements: Sendable {
     runs = PostgresStatement(
       "list runs",
       """
-      \(columns) where t.task_id in (
+      \(columns) where t.task_id = any(array(
         select t.task_id from \(tasks) t
         where \(selected)
           and ($5::bigint is null or (\(began), t.idempotency_key collate "C")
             < (timestamptz 'epoch' + $5::bigint * interval '1 millisecond', $6::text collate "C"))
         order by \(began) desc, t.idempotency_key collate "C" desc
-        limit $7::bigint)
+        limit $7::bigint))
       order by \(milliseconds("t.enqueue_at")) desc, t.idempotency_key collate "C" desc
       """)
     counts = PostgresStatement(

@@ -67,7 +67,7 @@ private struct TestName: Hashable, CustomStringConvertible {
   /// Returns the tests of a file. A test belongs to the suite that was declared last before it.
   static func all(declaredIn source: String) -> [TestName] {
     var suite: Substring = ""
-    return source.matches(of: /struct (\w+)|func `([^`]+)`\(/).compactMap { match in
+    return source.matches(of: /(?:struct|extension) (\w+)|func `([^`]+)`\(/).compactMap { match in
       if let name = match.2 { return TestName(suite: suite, name: String(name)) }
       if let type = match.1, type.hasSuffix("Tests") { suite = type }
       return nil
