@@ -100,7 +100,7 @@ struct ClusterTests {
         curl -s -H 'Accept: application/json' "$url?flow=ClusterPart&state=running" >> "$folder/lists"
       done
       wait $demo; echo "status $?"
-      grep -c "journal '$2' serve shows them in a browser" "$folder/error"
+      grep -c "^to see them in a browser: .*DevApp journal '$2' serve$" "$folder/error"
       killed=$(sed -n 's/^  worker [12]  \([^ ]*\) .*/\1/p' "$folder/demo")
       # A run that one of them had, and that another worker has finished.
       for worker in $killed; do

@@ -27,7 +27,7 @@ import Testing
       html.components(separatedBy: "<table").count == html.components(separatedBy: "</table").count)
   }
 
-  @Test func `names of steps and children are text and never markup`() async throws {
+  @Test func `A9: names of steps and children are text and never markup`() async throws {
     let values = try #require(
       String(data: JSONEncoder().encode(Self.markup), encoding: .utf8))
     let flow = try FlowFixture(#""a": {"each": \#(values), "run": ["printf", "%s", "${each}"]}"#)
@@ -98,7 +98,9 @@ import Testing
     ),
   ]
 
-  @Test func `logs are text and never markup, and only their ends are in the page`() async throws {
+  @Test func `A10: logs are text and never markup, and only their ends are in the page`()
+    async throws
+  {
     let flow = try FlowFixture(#""a": {"run": "echo x"}"#)
     #expect(try await flow.run().status == 0)
     _ = try await flow.serving { page in
@@ -108,13 +110,16 @@ import Testing
         check(html)
         #expect(html.contains(shown), "\(shown)")
         #expect(html.utf8.count < 100_000)
-        #expect(html.contains("All \(bytes.count == 1 ? "1 byte" : "")"))
+        let size =
+          bytes.count == 1
+          ? "1 byte" : "\(bytes.count.formatted(.number.locale(Locale(identifier: "en_US")))) bytes"
+        #expect(html.contains(">All \(size)</a>"), "\(size)")
         #expect(try await page.steps(run).first?.log?.size == bytes.count)
       }
     }
   }
 
-  @Test func `only the logs of steps are served, and no links are followed`() async throws {
+  @Test func `A10: only the logs of steps are served, and no links are followed`() async throws {
     let flow = try FlowFixture(
       #""a": {"run": "echo x"}, "b": {"each": ["../../secret"], "run": "echo y"}"#)
     #expect(try await flow.run().status == 0)
@@ -160,7 +165,7 @@ import Testing
   }
 
   @Test(.enabled(if: Program.installed("curl") != nil))
-  func `a log of 200 MB is shown and sent without reading it into memory`() async throws {
+  func `A10: a log of 200 MB is shown and sent without reading it into memory`() async throws {
     let flow = try FlowFixture(#""a": {"run": "echo x"}"#)
     #expect(try await flow.run().status == 0)
     let size = 200_000_000

@@ -4,7 +4,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)), .enabled(if: PageFixture.isPossible)) struct FlowPageTests {
   private let run = "/run?id=f%231"
 
-  @Test func `a run shows its steps with states, needs, attempts and logs`() async throws {
+  @Test func `A9: a run shows its steps with states, needs, attempts and logs`() async throws {
     let flow = try FlowFixture(
       """
       "build": {"run": "echo built"},
@@ -44,7 +44,7 @@ import Testing
     #expect(printed.status == 130, "\(printed.error)")
   }
 
-  @Test func `a flow that runs shows which steps run, and which wait for what`() async throws {
+  @Test func `A9: a flow that runs shows which steps run, and which wait for what`() async throws {
     let flow = try FlowFixture(
       """
       "a": {"run": "echo begun; touch began; while ! test -e go; do sleep 0.05; done"},
@@ -57,7 +57,7 @@ import Testing
         let stream = try EventStream(of: page, "/events?id=f%231")
         // Which step takes the only slot first is open.
         while try await page.steps(run).first(where: { $0.name == "a" })?.state != "running" {
-          _ = try await stream.next()
+          try await stream.change()
         }
         let states = try await page.steps(run).map { "\($0.name) \($0.state)" }.sorted()
         #expect(states[0...1] == ["a running", "b waiting"])
@@ -65,14 +65,14 @@ import Testing
         #expect(try await page.get(run).text.contains("begun</pre>"))
         try flow.folder.write("", to: "go")
         while try await page.steps(run).contains(where: { $0.state != "succeeded" }) {
-          _ = try await stream.next()
+          try await stream.change()
         }
       }
     }
     #expect(ran.status == 0, "\(ran.error)")
   }
 
-  @Test func `a log that grows is an event for the page of its run`() async throws {
+  @Test func `A10: a log that grows is an event for the page of its run`() async throws {
     let flow = try FlowFixture(
       """
       "a": {"run": "echo begun; touch began; while ! test -e end; do sleep 0.05; done"}
@@ -82,14 +82,16 @@ import Testing
       await eventually { FileManager.default.fileExists(atPath: folder + "/began") }
       _ = try await flow.serving { page in
         let stream = try EventStream(of: page, "/events?id=f%231")
-        while try await page.steps(run).first?.state != "running" { _ = try await stream.next() }
+        while try await page.steps(run).first?.state != "running" {
+          try await stream.change()
+        }
         let path = flow.folder.url.appendingPathComponent(flow.log("a"))
         let log = try FileHandle(forWritingTo: path)
         // The events of the beginning can come during the first rounds.
         for round in 1...5 {
           try log.seekToEnd()
           try log.write(contentsOf: Data("round \(round)\n".utf8))
-          _ = try await stream.next()
+          try await stream.change()
         }
         #expect(try await page.get(run).text.contains("begun\nround 1\nround 2\n"))
         try flow.folder.write("", to: "end")
@@ -98,7 +100,7 @@ import Testing
     #expect(ran.status == 0, "\(ran.error)")
   }
 
-  @Test func `a step of a flow that was killed is shown as interrupted`() async throws {
+  @Test func `A9: a step of a flow that was killed is shown as interrupted`() async throws {
     let flow = try FlowFixture(
       """
       "a": {"run": "echo x; while ! test -e go; do sleep 0.05; done; kill -9 $PPID; echo y"},
@@ -116,7 +118,9 @@ import Testing
     }
   }
 
-  @Test func `the children of a step are counted, and those that failed are named`() async throws {
+  @Test func `A9: the children of a step are counted, and those that failed are named`()
+    async throws
+  {
     let flow = try FlowFixture(
       """
       "a": {"each": ["x", "y", "z"], "run": "echo $each; test $each != y"},
@@ -137,7 +141,7 @@ import Testing
     }
   }
 
-  @Test func `a run that is not the last shows its own logs`() async throws {
+  @Test func `A10: a run that is not the last shows its own logs`() async throws {
     let flow = try FlowFixture(#""a": {"run": "echo run $v"}"#, head: #""values": {"v": "0"},"#)
     for value in 1...5 { #expect(try await flow.run("--set", "v=\(value)").status == 0) }
     _ = try await flow.serving { page in
@@ -150,7 +154,9 @@ import Testing
     }
   }
 
-  @Test func `an option that selects steps, and a changed file, are said`() async throws {
+  @Test func `A9: the page names the option that selects steps, and reports a changed file`()
+    async throws
+  {
     let flow = try FlowFixture(#""a": {"run": "true"}, "b": {"run": "true"}"#)
     #expect(try await flow.run("--only", "b").status == 0)
     try flow.write(#""b": {"run": "true", "after": ["c"]}, "c": {"run": "true"}"#)
@@ -169,7 +175,65 @@ import Testing
     }
   }
 
-  @Test func `a run of another machine says where its logs are`() async throws {
+  @Test func `A10: a run that is resumed after a later one shows its own logs`() async throws {
+    let flow = try FlowFixture(
+      #"""
+      "a": {"run": "echo a; test -e good"}, "b": {"run": "echo b", "needs": ["a"]}
+      """#)
+    #expect(try await flow.run().status == 1)
+    #expect(try await flow.run("--only", "b").status == 0)
+    try flow.folder.write("", to: "good")
+    let resumed = try await flow.run()
+    #expect(resumed.status == 0 && resumed.error.contains("resuming run 1 "), "\(resumed.error)")
+    _ = try await flow.serving { page in
+      // That of both processes of the run.
+      let log = try await page.get("/run/log?id=f%231&step=a").text
+      #expect(log == "a\na\n")
+      let states = try await page.steps(run).map(\.state)
+      #expect(states == ["succeeded", "succeeded"])
+    }
+  }
+
+  @Test func `A9: a step that runs again in a resumed run has its new times and children`()
+    async throws
+  {
+    let flow = try FlowFixture(
+      #"""
+      "a": {"each": ["x", "y", "z"], "run": "true"}, "b": {"run": "false", "needs": ["a"]}
+      """#)
+    #expect(try await flow.run().status == 1)
+    let before = try await flow.serving { page in
+      let html = try await page.get(run).text
+      #expect(html.contains("3 of 3 children ended"))
+    }
+    #expect(before.status == 130)
+    try flow.write(
+      #"""
+      "a": {"each": ["x", "\u0301y"], "run": "echo again"}, "b": {"run": "true", "needs": ["a"]}
+      """#)
+    #expect(try await flow.run().status == 0)
+    _ = try await flow.serving { page in
+      let steps = try await page.steps(run)
+      #expect(steps.map(\.name) == ["a", "a[x]", "a[\u{301}y]", "b"])
+      #expect(steps.allSatisfy { $0.state == "succeeded" }, "\(steps)")
+      let html = try await page.get(run).text
+      #expect(html.contains("2 of 2 children ended"))
+    }
+  }
+
+  @Test func `A8: a page that opens later is told of what has changed meanwhile`() async throws {
+    let flow = try FlowFixture(#""a": {"run": "true"}"#)
+    #expect(try await flow.run().status == 0)
+    _ = try await flow.serving { page in
+      let first = try EventStream(of: page)
+      try await first.change()
+      // The store has the version that the first page has.
+      let second = try EventStream(of: page)
+      try await second.change()
+    }
+  }
+
+  @Test func `A10: a run of another machine says where its logs are`() async throws {
     let flow = try FlowFixture(#""a": {"run": "false"}"#)
     #expect(try await flow.run("--journal", "j.sqlite").status == 1)
     try flow.remove(".flow")
@@ -180,7 +244,9 @@ import Testing
     }
   }
 
-  @Test func `a page that is read-only, or asks for a token, shows steps and logs`() async throws {
+  @Test func `A7: a page that is read-only, or asks for a token, shows steps and logs`()
+    async throws
+  {
     let flow = try FlowFixture(#""a": {"run": "echo x"}"#)
     #expect(try await flow.run().status == 0)
     try flow.folder.write("0123456789abcdef\n", to: "token")
@@ -195,7 +261,20 @@ import Testing
     }
   }
 
-  @Test func `of 500 steps the page shows 200, and those that failed first`() async throws {
+  @Test func `A7: a run of a flow file names the command that continues it`() async throws {
+    let flow = try FlowFixture(#""a": {"run": "false"}"#)
+    #expect(try await flow.run().status == 1)
+    _ = try await flow.serving { page in
+      let html = try await page.get(run).text
+      let path = flow.folder.path + "/f.json"
+      #expect(html.contains("<code>DevApp flow run \(path)</code>"))
+      #expect(!html.contains("<form method=\"post\""))
+      let secret = html.firstMatch(of: /name="form-secret" value="([^"]+)"/)
+      #expect(secret == nil)
+    }
+  }
+
+  @Test func `A9: of 500 steps the page shows 200, and those that failed first`() async throws {
     let steps = (0..<500).map { index in
       let needs = index < 20 ? "" : #", "needs": ["s\#(index - 20)"]"#
       return #""s\#(index)": {"run": ["\#(index == 499 ? "false" : "true")"]\#(needs)}"#
@@ -208,7 +287,8 @@ import Testing
       #expect(html.components(separatedBy: "<tr id=\"step-").count == 201)
       #expect(html.contains("<title>s499: ✗ failed"))
       #expect(html.contains("The graph omits 300 steps: it shows those first that have failed"))
-      #expect(html.contains("The list omits 300 others"))
+      #expect(html.contains("<p class=\"faint\"> The list omits 300 others: it shows"))
+      #expect(!html.contains("HTML(text"))
       #expect(html.components(separatedBy: "<pre id=\"end-").count <= 31)
       #expect(try await page.steps(run).count == 500)
       // Each of the others has an address.

@@ -145,7 +145,7 @@ import Testing
     _ = try await PageFixture.serving(journal) { page in
       #expect(try await page.get("/run?id=small").text.contains("State: 1 change<"))
       let large = try await page.get("/run?id=large").text
-      #expect(large.contains(">State<") && large.contains("All 100008 bytes"))
+      #expect(large.contains(">State<") && large.contains("All 100,008 bytes"))
     }
   }
 

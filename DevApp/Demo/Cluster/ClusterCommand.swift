@@ -51,10 +51,9 @@ struct ClusterCommand {
   }
 
   /// The command that shows the runs on a page, without a password.
-  private var pageCommand: String {
-    let user = place.prefix { $0 != "@" }.dropFirst("postgresql://".count)
-    let hasPassword = user.contains(":") || place.contains("password")
-    var words = ["journal", hasPassword ? "ADDRESS" : place, "serve"]
+  private func pageCommand(in store: RunStore) async -> String {
+    let preparation = try? await store.backend.preparation()
+    var words = ["journal", preparation?.omitsPassword == false ? place : "ADDRESS", "serve"]
     if queue != StoreOptions.defaultQueue { words += ["--queue", queue] }
     let program = CommandLine.arguments.first ?? "DevApp"
     return ([program] + words).map(\.quotedForShell).joined(separator: " ")
@@ -91,7 +90,7 @@ struct ClusterCommand {
     let cluster = RunCluster(
       flow: ClusterSum(name: id.text, count: count, log: log), id: id, store: store,
       workers: workers, output: standardError,
-      page: pageCommand)
+      page: await pageCommand(in: store))
     // The workers must have ended before this process does.
     let flow = try await PerformedFlow(
       of: cluster, seenBy: FlowObservation(FlowOptions()), waitsForEnd: true,

@@ -31,7 +31,7 @@ struct RunCluster: ComposableOperation {
       view.tell("started 3 workers")
       let run = try await store.start(flow, named: id)
       view.tell("started run \(id) with \(flow.count.counted("child flow"))")
-      view.tell("\(page) shows them in a browser")
+      view.tell("to see them in a browser: \(page)")
       var areKilled = false
       while true {
         try workers.check()

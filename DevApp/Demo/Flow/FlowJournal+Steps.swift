@@ -1,8 +1,9 @@
+import DurableOperations
 import FlowFiles
 import SQLiteSupport
 import SystemSupport
 
-/// How far a step or a child of a run is, as the journal stores it.
+/// The progress of a step or a child of a run, as the journal stores it.
 struct FlowStepRecord: Sendable {
   /// The name of the step or the child.
   let unit: String
@@ -15,16 +16,21 @@ struct FlowStepRecord: Sendable {
   var attempts: Int?
   /// The number of children.
   var children: Int?
+  /// The names of the children. Those of an earlier list are removed.
+  var childNames: [String]?
   /// When its first attempt began, in milliseconds since 1970.
   var began: Int64?
   /// Milliseconds since 1970.
   var ended: Int64?
 
-  /// Replaces what a later record of the same step knows.
+  /// Overwrites the fields that a later record of the same step has. A step that begins again has none
+  /// of the old ones.
   mutating func update(with later: FlowStepRecord) {
+    if later.began != nil { (children, childNames, ended) = (nil, nil, nil) }
     (state, reason) = (later.state, later.reason)
     attempts = later.attempts ?? attempts
     children = later.children ?? children
+    childNames = later.childNames ?? childNames
     began = later.began ?? began
     ended = ended ?? later.ended
   }
@@ -35,7 +41,7 @@ extension FlowStepRecord {
 
   init(_ end: FlowEnd) {
     self.init(
-      unit: end.unit, parent: end.isChild ? String(end.unit.prefix { $0 != "[" }) : nil,
+      unit: end.unit, parent: end.isChild ? end.unit.stepName : nil,
       state: end.state, reason: end.reason, attempts: end.duration == nil ? nil : end.attempts,
       ended: end.state == .done || end.state == .upToDate ? nil : Self.now)
   }
@@ -55,23 +61,49 @@ extension FlowJournal {
       PRIMARY KEY (flow, run, step)) STRICT, WITHOUT ROWID
     """
 
-  /// Removes the steps of a run that begin again, and those of runs whose logs are not kept.
-  func beginSteps(ofRun number: Int) async throws {
+  /// The times at which a process has begun or resumed a run. The logs that are written from then on
+  /// belong to it.
+  static let sessionTable = """
+    CREATE TABLE IF NOT EXISTS flow_session (flow TEXT NOT NULL, began INTEGER NOT NULL,
+      run INTEGER NOT NULL, PRIMARY KEY (flow, began)) STRICT, WITHOUT ROWID
+    """
+
+  /// Notes that a process begins or resumes a run. Removes the steps that begin again or are not in
+  /// the flow file any more, and those of runs whose logs are not kept.
+  ///
+  /// - Parameter names: The steps of the flow file.
+  func beginSteps(ofRun number: Int, named names: [String]) async throws {
+    let names = try JSONRunCoder().encode(names)
     try await worker.run { [flow] connection in
-      try connection.execute(
-        """
-        DELETE FROM flow_step WHERE flow = ?1 AND (run <= ?2 OR run = ?3
-          AND (state IS NULL OR state NOT IN ('succeeded', 'up to date', 'done')))
-        """,
-        [.text(flow), .integer(Int64(number - FlowLog.runs)), .integer(Int64(number))])
+      let (run, oldest) = (Int64(number), Int64(number - FlowLog.runs))
+      try connection.transaction(.immediate) {
+        try connection.execute(
+          "INSERT OR REPLACE INTO flow_session VALUES (?1, ?2, ?3)",
+          [.text(flow), .integer(FlowStepRecord.now), .integer(run)])
+        for table in ["flow_session", "flow_step"] {
+          try connection.execute(
+            "DELETE FROM \(table) WHERE flow = ?1 AND run <= ?2", [.text(flow), .integer(oldest)])
+        }
+        try connection.execute(
+          """
+          DELETE FROM flow_step WHERE flow = ?1 AND run = ?2
+            AND (state IS NULL OR state NOT IN ('succeeded', 'up to date', 'done')
+              OR coalesce(parent, step) NOT IN (SELECT value FROM json_each(?3)))
+          """, [.text(flow), .integer(run), .text(names)])
+      }
     }
   }
 
-  /// Stores how far steps are. The caller does not wait for it.
-  func storeLater(_ records: [FlowStepRecord], ofRun number: Int) {
+  /// Stores the progress of steps. The caller does not wait for it.
+  ///
+  /// - Parameter onFailure: Called if they could not be stored.
+  func storeLater(
+    _ records: [FlowStepRecord], ofRun number: Int, onFailure: @escaping @Sendable () -> Void
+  ) {
     worker.runLaterIfOpen { [flow] connection in
-      // The ends are stored again at the end of the run.
-      try? connection.transaction(.immediate) { try connection.store(records, flow, number) }
+      do {
+        try connection.transaction(.immediate) { try connection.store(records, flow, number) }
+      } catch { onFailure() }
     }
   }
 
@@ -117,8 +149,8 @@ extension SQLiteConnection {
         """
         INSERT INTO flow_step VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
         ON CONFLICT DO UPDATE SET state = ?5, reason = ?6, attempts = coalesce(?7, attempts),
-          children = coalesce(?8, children), began = coalesce(?9, began),
-          ended = coalesce(ended, ?10)
+          children = iif(?9 IS NULL, coalesce(?8, children), ?8), began = coalesce(?9, began),
+          ended = iif(?9 IS NULL, coalesce(ended, ?10), ?10)
         """,
         [
           .text(flow), .integer(Int64(run)), .text(record.unit), .optional(record.parent),
@@ -126,6 +158,17 @@ extension SQLiteConnection {
           .optional(record.attempts), .optional(record.children), .optional(record.began),
           .optional(record.ended),
         ])
+      if let names = record.childNames {
+        try execute(
+          """
+          DELETE FROM flow_step WHERE flow = ?1 AND run = ?2 AND parent = ?3
+            AND step NOT IN (SELECT value FROM json_each(?4))
+          """,
+          [
+            .text(flow), .integer(Int64(run)), .text(record.unit),
+            .text(try JSONRunCoder().encode(names)),
+          ])
+      }
     }
   }
 }

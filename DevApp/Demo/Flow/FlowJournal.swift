@@ -49,7 +49,7 @@ struct FlowJournal: Sendable {
       ended INTEGER NOT NULL, changed INTEGER NOT NULL, since INTEGER NOT NULL,
       duration INTEGER NOT NULL, PRIMARY KEY (flow, step)) STRICT, WITHOUT ROWID
     """,
-    stepTable,
+    stepTable, sessionTable,
     // The runs of which all successes are in `stamp`.
     """
     CREATE TABLE IF NOT EXISTS flow_stored (flow TEXT NOT NULL, run INTEGER NOT NULL,
@@ -220,7 +220,7 @@ extension FlowStamp {
     _ row: SQLiteStatement, sharing definitions: [String: String], _ last: FlowStamp?
   ) {
     let unit = row.text(at: 0) ?? ""
-    let step = unit.utf8.last == UInt8(ascii: "]") ? String(unit.prefix { $0 != "[" }) : unit
+    let step = unit.utf8.last == UInt8(ascii: "]") ? unit.stepName : unit
     let definition = row.text(at: 2) ?? ""
     let inputs = row.text(at: 3) ?? ""
     let known = definitions[step]

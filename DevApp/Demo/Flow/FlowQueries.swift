@@ -50,7 +50,7 @@ struct FlowQueries {
   /// Prints the log of a step or a child.
   func log() throws {
     let name = arguments.step
-    let step = name.hasSuffix("]") ? String(name.prefix { $0 != "[" }) : name
+    let step = name.utf8.last == UInt8(ascii: "]") ? name.stepName : name
     try file.checkStep(step)
     let path = folder.log(of: name)
     do { try StandardOutput().write(FileDescriptor.contents(ofFile: path)) } catch {

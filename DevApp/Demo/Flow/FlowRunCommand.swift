@@ -72,7 +72,8 @@ struct FlowRunCommand {
     if start.mayHaveOrphans { try await terminateOrphans(processes, journal) }
     let runner = try await runner(processes, journal, checker, plan)
     try await start.begin(in: journal)
-    try await journal.beginSteps(ofRun: start.run.number)
+    try await journal.beginSteps(
+      ofRun: start.run.number, named: file.steps.map(\.name))
     let style: FlowReporter.Style =
       arguments.isJSON ? .json : standardError.isTerminal ? .silent : .lines
     let reporter = FlowReporter(

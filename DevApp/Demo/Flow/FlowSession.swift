@@ -76,9 +76,11 @@ final class FlowSession: Sendable {
     if attempt == 1 { reporter.began(unit) }
   }
 
-  func began(_ step: FlowStep, children: Int) {
+  func began(_ step: FlowStep, children values: [String]) {
     recorder.note(
-      FlowStepRecord(unit: step.name, children: children, began: FlowStepRecord.now))
+      FlowStepRecord(
+        unit: step.name, children: values.count,
+        childNames: values.map { FlowUnit(step: step, each: $0).name }, began: FlowStepRecord.now))
   }
 
   /// Stores what the plan has decided about steps that do not run.

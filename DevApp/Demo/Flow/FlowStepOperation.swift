@@ -33,7 +33,7 @@ extension FlowSession {
       guard let values = try await values(of: step, needs) else {
         throw Skipped(because: "the step of its children has not begun")
       }
-      began(step, children: values.count)
+      began(step, children: values)
       children[step.name]?.values.set(values)
       let operations = values.map { value in
         FlowChildOperation(

@@ -1,8 +1,9 @@
 import CompositeOperations
 import Dispatch
 
-/// Stores in the journal how far the steps of a run are, for those who look at it meanwhile. The
-/// records of a short time are stored together, so that a flow with short steps does not wait.
+/// Stores the progress of the steps of a run in the journal, so that other processes can show it while
+/// the run is in progress. The records of a short time are stored together, so that a flow with short
+/// steps does not wait.
 final class FlowStepRecorder: Sendable {
   private static let delay = DispatchTimeInterval.milliseconds(100)
 
@@ -21,15 +22,33 @@ final class FlowStepRecorder: Sendable {
       defer { pending[record.unit, default: record].update(with: record) }
       return pending.isEmpty
     }
-    if isFirst { queue.asyncAfter(deadline: .now() + Self.delay) { [self] in store() } }
+    if isFirst { storeSoon() }
+  }
+
+  private func storeSoon() {
+    queue.asyncAfter(deadline: .now() + Self.delay) { [self] in store() }
   }
 
   /// Stores the records since the last call.
   func store() {
-    let records = pending.withLock { pending in
-      defer { pending = [:] }
-      return Array(pending.values)
+    // They are handed over under the lock, so that an older record is not stored after a later one.
+    pending.withLock { pending in
+      if pending.isEmpty { return }
+      let records = Array(pending.values)
+      pending = [:]
+      journal.storeLater(records, ofRun: run) { [self] in storeAgain(records) }
     }
-    if !records.isEmpty { journal.storeLater(records, ofRun: run) }
+  }
+
+  /// Stores records again that could not be stored, such as in a busy journal, with those since then.
+  private func storeAgain(_ records: [FlowStepRecord]) {
+    pending.withLock { pending in
+      for record in records {
+        let later = pending[record.unit]
+        pending[record.unit] = record
+        if let later { pending[record.unit]?.update(with: later) }
+      }
+    }
+    storeSoon()
   }
 }

@@ -26,6 +26,14 @@ struct FlowUnit: Sendable {
   }
 }
 
+extension String {
+  /// The step of a name such as `step[value]`. The bracket may be a part of a character, because a
+  /// value can begin with an accent.
+  var stepName: String {
+    String(decoding: utf8.prefix { $0 != UInt8(ascii: "[") }, as: UTF8.self)
+  }
+}
+
 /// The last success of a step or a child.
 struct FlowStamp: Codable, Hashable, Sendable {
   /// The name of the step or the child.

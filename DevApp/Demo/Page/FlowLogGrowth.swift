@@ -1,7 +1,7 @@
 import CompositeOperations
 import DurableOperations
 
-/// Finds out whether a log of a run has grown: one of a step that runs, or of the step that a page
+/// Detects growth of the logs of a run: of one of a step that runs, or of the step that a page
 /// shows.
 final class FlowLogGrowth: Sendable {
   private struct State {
@@ -24,10 +24,12 @@ final class FlowLogGrowth: Sendable {
   /// - Parameter version: The version of the store. The steps that run are the same until it changes.
   func hasGrown(in version: String) async -> Bool {
     if state.withLock(\.version) != version {
-      let logs = try? await reader.growingLogs(of: id, including: step)
-      state.withLock { state in
-        state.version = version
-        state.logs = logs
+      // After an error, such as that of a busy journal, the next call reads them again.
+      if let logs = try? await .some(reader.growingLogs(of: id, including: step)) {
+        state.withLock { state in
+          state.version = version
+          state.logs = logs
+        }
       }
     }
     guard let (logs, units) = state.withLock(\.logs) else { return false }

@@ -2,8 +2,8 @@ import SystemSupport
 
 /// The logs of a run of a flow file.
 ///
-/// Their names follow from the names of the steps. Symbolic links in the folder of the flow are not
-/// followed.
+/// Their names follow from the names of the steps. If the folder `logs` or a log is a symbolic link, it is
+/// not followed.
 final class FlowRunLogs: Sendable {
   /// Why a log is not shown.
   enum Problem: Error {
@@ -17,12 +17,12 @@ final class FlowRunLogs: Sendable {
 
   private let folder: FlowFolder
   private let opened: Result<OpenFolder, Problem>
-  /// When the run and the next one of the flow began, in milliseconds since 1970.
-  private let times: Range<Int64>
+  /// When processes worked on the run, in milliseconds since 1970.
+  private let times: [Range<Int64>]
 
-  init(in folder: FlowFolder, runBegan: Int64, nextRunBegan: Int64?) {
+  init(in folder: FlowFolder, writtenIn times: [Range<Int64>]) {
     self.folder = folder
-    times = runBegan..<max(runBegan, nextRunBegan ?? .max)
+    self.times = times
     opened = Self.opened(folder)
   }
 
@@ -49,15 +49,23 @@ final class FlowRunLogs: Sendable {
   /// Opens a log. The caller closes it.
   func open(_ unit: String) throws(Problem) -> (file: FileDescriptor, size: Int) {
     let folder = try opened.get()
-    let name = try find(unit).name
-    do throws(SystemError) {
-      // A link or a pipe may have replaced the file meanwhile.
-      let file = try folder.open(name, .readOnly, [.noFollow, .nonBlocking])
-      let status = (try? file.status).flatMap { $0.kind == .file ? $0 : nil }
-      if let status { return (file, status.size) }
-      try? file.close()
-    } catch { throw .other(error) }
+    // Another run may move the file aside meanwhile.
+    for _ in 0..<FlowLog.runs {
+      let name = try find(unit).name
+      do throws(SystemError) {
+        // A link or a pipe may have replaced it.
+        let file = try folder.open(name, .readOnly, [.noFollow, .nonBlocking])
+        if let status = try? file.status, isOwn(status) { return (file, status.size) }
+        try? file.close()
+      } catch { if !error.isMissing { throw .other(error) } }
+    }
     throw .noLog
+  }
+
+  /// Whether it is a file that the run has written last.
+  private func isOwn(_ status: FileStatus) -> Bool {
+    let time = status.modified.seconds * 1_000 + status.modified.nanoseconds / 1_000_000
+    return status.kind == .file && times.contains { $0.contains(time) }
   }
 
   /// Finds the file that the run has written last: a later run moves it aside.
@@ -72,8 +80,7 @@ final class FlowRunLogs: Sendable {
         throw .other(error)
       }
       if status.kind == .link { throw .link }
-      let time = status.modified.seconds * 1_000 + status.modified.nanoseconds / 1_000_000
-      if status.kind == .file, times.contains(time) { return (name, status) }
+      if isOwn(status) { return (name, status) }
     }
     throw .noLog
   }

@@ -22,8 +22,6 @@ final class FlowRunReader: Sendable {
     }
   }
 
-  func close() async { await worker.close() }
-
   /// Returns the steps of a run; nil if it is not a run of a flow file.
   ///
   /// - Parameter step: A step or a child that is included in any case.
@@ -69,8 +67,7 @@ final class FlowRunReader: Sendable {
 
   private func logs(_ key: Key, _ rows: FlowRunRows) -> FlowRunLogs {
     FlowRunLogs(
-      in: FlowFolder(ofFile: rows.file, flow: key.flow, journal: nil), runBegan: rows.began,
-      nextRunBegan: rows.nextBegan)
+      in: FlowFolder(ofFile: rows.file, flow: key.flow, journal: nil), writtenIn: rows.times)
   }
 
   /// Reads from the journal; nil if it has no flow files.
@@ -82,10 +79,10 @@ final class FlowRunReader: Sendable {
         let tables = try connection.fetchOne(
           """
           SELECT count(*) FROM sqlite_master WHERE type = 'table'
-            AND name IN ('flow_run', 'flow_step', 'flow_command')
+            AND name IN ('flow_run', 'flow_step', 'flow_session', 'flow_command')
           """
         ) { $0.integer(at: 0) }
-        return tables == 3 ? try body(connection) : nil
+        return tables == 4 ? try body(connection) : nil
       }
     }
   }
@@ -135,9 +132,11 @@ struct FlowRunRows: Sendable {
   /// The absolute path of the flow file.
   let file: String
   let selection: String?
-  /// When the run and the next one of the flow began, in milliseconds since 1970.
+  /// When the run began, in milliseconds since 1970.
   let began: Int64
-  let nextBegan: Int64?
+  /// When processes worked on the run: from its begin, or that of a process that resumed it, until
+  /// another run of the flow began or was resumed.
+  let times: [Range<Int64>]
   let steps: [FlowStepRecord]
   /// Some of the children: those that need attention first.
   let children: [FlowStepRecord]
@@ -155,10 +154,12 @@ struct FlowRunRows: Sendable {
     ) { ($0.text(at: 0) ?? "", $0.text(at: 1), $0.integer(at: 2)) }
     guard let record, record.0.hasPrefix("/") else { return nil }
     (file, selection, began) = record
-    nextBegan = try connection.fetchOne(
-      "SELECT began FROM flow_run WHERE flow = ?1 AND number > ?2 ORDER BY number LIMIT 1",
-      run.values
-    ) { $0.integer(at: 0) }
+    let sessions = try connection.fetchAll(
+      "SELECT began, run = ?2 FROM flow_session WHERE flow = ?1 ORDER BY began", run.values
+    ) { (began: $0.integer(at: 0), isOwn: $0.integer(at: 1) != 0) }
+    times = zip(sessions, sessions.dropFirst().map(\.began) + [.max]).compactMap { session, next in
+      session.isOwn ? session.began..<next : nil
+    }
     if limit == 0 {
       (steps, children, counts, places) = ([], [], [], [:])
       return

@@ -11,7 +11,7 @@ struct FlowRunView {
   private static let mostLogs = 30
 
   private let run: RunID
-  private let steps: FlowRunSteps
+  let steps: FlowRunSteps
   private let selected: String?
   private let now: Date
   /// The rows of the list.
@@ -116,7 +116,8 @@ struct FlowRunView {
 
   private var list: HTML {
     let count = steps.all.count - rows.count + steps.omittedChildren
-    let omission = omitted(count, "The list", "other")
+    let omission: HTML =
+      count == 0 ? "" : "<p class=\"faint\">\(omitted(count, "The list", "other"))</p>\n"
     return """
       <div class="scroll"><table class="wide steps">
       <thead><tr><th scope="col">Step</th><th scope="col">State</th>
@@ -124,7 +125,7 @@ struct FlowRunView {
       <th scope="col">Needs</th></tr></thead>
       <tbody>
       \(rows.map { row($0) }.joined())</tbody></table></div>
-      \(count == 0 ? "" : "<p class=\"faint\">\(omission)</p>\n")
+      \(omission)
       """
   }
 

@@ -35,7 +35,10 @@ struct RunQuery: Sendable {
       case "parent": parent = RunID(value)
       case "after":
         let parts = value.split(separator: " ", maxSplits: 1)
-        guard parts.count == 2, let began = Int64(parts[0]) else {
+        // Until the year 9999: a database has no times of any size.
+        guard parts.count == 2, let began = Int64(parts[0]),
+          (0..<253_402_300_800_000).contains(began)
+        else {
           throw PageProblem(
             .badRequest,
             "invalid after \(value.quoted); expected the value of `next` of the page before")

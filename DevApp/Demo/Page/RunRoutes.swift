@@ -127,7 +127,10 @@
           throw PageProblem(.notFound, "the run has no step \(step.quoted)")
         }
         return HTTPResponse(.text, ResponseFile(file, size: size))
-      } catch let problem as FlowRunLogs.Problem { throw PageProblem(.notFound, "\(problem)") }
+      } catch let problem as FlowRunLogs.Problem {
+        if case .other = problem { throw PageProblem(.failed, "\(problem)") }
+        throw PageProblem(.notFound, "\(problem)")
+      }
     }
 
     private func number(_ name: String, in request: HTTPRequest) throws -> Int? {
@@ -205,6 +208,10 @@
       let name = request.queryValue("id") ?? ""
       guard let run = try await store.summary(of: RunID(name)) else { throw Self.missing(name) }
       let id = run.id
+      if run.flow == FlowRun.flowName, action != "cancel" {
+        throw PageProblem(
+          .conflict, "it is a run of a flow file, which only `DevApp flow run` continues")
+      }
       let done: String
       do {
         switch action {

@@ -83,13 +83,17 @@ struct RunViewPage {
 
       """
     }
-    if !run.state.hasEnded {
+    // Only `DevApp flow run` continues a run of a flow file, and its steps wait for no events.
+    let isFlowFile = flow != nil
+    if !run.state.hasEnded, !(isFlowFile && run.ownerHasEnded) {
       forms.append(
         form(
           "cancel", "Cancel",
           """
           <label for="reason">Reason<input id="reason" name="reason"></label>
           """, "Cancel the run and its child flows"))
+    }
+    if !run.state.hasEnded, !isFlowFile {
       forms.append(
         form(
           "send", "Send an event",
@@ -100,7 +104,7 @@ struct RunViewPage {
           required>null</textarea></label>
           """, "Send the event"))
     }
-    if run.state.hasEnded || run.state == .stuck || run.state == .parked {
+    if !isFlowFile, run.state.hasEnded || run.state == .stuck || run.state == .parked {
       forms.append(
         form(
           "retry", "Retry",
@@ -109,10 +113,19 @@ struct RunViewPage {
           <input id="step" name="step" inputmode="numeric" pattern="[0-9]*"></label>
           """, "Retry the run"))
     }
-    if run.state.hasEnded {
-      forms.append(form("forget", "Forget", "", "Delete the run and its steps"))
+    if run.state.hasEnded, !isFlowFile {
+      forms.append(form("forget", "Forget", "", "Delete the run, its steps and its child flows"))
     }
-    return "<div class=\"actions\">\n\(forms.joined())</div>\n"
+    return "<div class=\"actions\">\n\(forms.joined())</div>\n\(continuation)"
+  }
+
+  /// The command that continues a run of a flow file.
+  private var continuation: HTML {
+    guard let flow, run.state != .result, run.state != .running || run.ownerHasEnded else {
+      return ""
+    }
+    let command = "DevApp flow run " + flow.steps.file.quotedForShell
+    return "<p>To continue the last run of the flow: <code>\(command)</code></p>\n"
   }
 
   // MARK: Outcome
@@ -268,7 +281,7 @@ struct RunViewPage {
       let start = String(decoding: text.utf8.prefix(Self.shownBytes), as: UTF8.self)
       return """
         <pre id="\(HTML(stringLiteral: id))">\(start)…</pre>
-        <p><a href="\(attribute: path)">All \(size) bytes</a></p>
+        <p><a href="\(attribute: path)">All \(size.counted("byte"))</a></p>
 
         """
     }

@@ -13,6 +13,9 @@ final class StoreChanges: Sendable {
   private struct Page {
     let versions: AsyncStream<String>.Continuation
     let growth: FlowLogGrowth?
+    /// The version that the page was told last; nil at first, because the store may have changed
+    /// since the page was made.
+    var version: String?
   }
 
   private let pages = Lock<[UUID: Page]>([:])
@@ -37,18 +40,18 @@ final class StoreChanges: Sendable {
 
   /// Watches the store until the task is cancelled.
   func watch() async throws {
-    var last = ""
     for await _ in opened.stream {
       while true {
-        let pages = pages.withLock { Array($0.values) }
-        if pages.isEmpty { break }
+        let open = pages.withLock(\.self)
+        if open.isEmpty { break }
         // A store that fails is shown by the page itself.
         let version = (try? await store.version()) ?? "failed"
-        for page in pages {
+        for (id, page) in open {
           let hasGrown = await page.growth?.hasGrown(in: version) ?? false
-          if version != last || hasGrown { page.versions.yield(version) }
+          if version == page.version, !hasGrown { continue }
+          page.versions.yield(version)
+          pages.withLock { $0[id]?.version = version }
         }
-        last = version
         try await Task.sleep(for: Self.interval)
       }
     }

@@ -6,7 +6,8 @@ package struct HTTPResponse: Sendable {
 
   package enum Body: Sendable {
     case bytes([UInt8])
-    /// The bytes that a file has now. They are read while they are sent.
+    /// The bytes that a file has now. They are read while they are sent; if the file becomes shorter, the
+    /// connection is closed.
     case file(ResponseFile)
     /// A stream of server-sent events. The connection is closed at its end.
     case events(EventProducer)

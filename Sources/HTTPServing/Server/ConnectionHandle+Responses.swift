@@ -35,25 +35,37 @@ extension ConnectionHandle {
         unsafe composite_http_response(bytes.count, bytes.baseAddress)
       }
     case .file(let file):
-      // libmicrohttpd closes its descriptor with the response.
-      guard let copy = try? file.descriptor.duplicate() else { return nil }
-      let message = unsafe MHD_create_response_from_fd64(UInt64(file.size), copy.rawValue)
-      if unsafe message == nil { try? copy.close() }
+      let retained = unsafe Unmanaged.passRetained(FilePart(of: file, to: connection))
+      // Not from the descriptor: libmicrohttpd 0.9.75 would wait for the rest of a file that has
+      // become shorter, and would not tell how far it is.
+      let message = unsafe MHD_create_response_from_callback(
+        UInt64(file.size), 32 << 10,
+        { context, position, bytes, count in
+          guard let context = unsafe context else { return endOfBody(withError: true) }
+          let part = unsafe Unmanaged<FilePart>.fromOpaque(context).takeUnretainedValue()
+          let buffer = unsafe UnsafeMutableRawBufferPointer(start: bytes, count: count)
+          return unsafe part.read(into: buffer, at: position) ?? endOfBody(withError: true)
+        }, retained.toOpaque(),
+        { context in
+          guard let context = unsafe context else { return }
+          unsafe Unmanaged<FilePart>.fromOpaque(context).release()
+        })
+      if unsafe message == nil { unsafe retained.release() }
       return unsafe message
     case .events:
       let retained = unsafe Unmanaged.passRetained(connection)
       let message = unsafe MHD_create_response_from_callback(
         .max, 4_096,
         { context, _, bytes, count in
-          guard let context = unsafe context else { return endOfEvents(withError: true) }
+          guard let context = unsafe context else { return endOfBody(withError: true) }
           let connection = unsafe Unmanaged<ServerConnection>.fromOpaque(context)
             .takeUnretainedValue()
           let buffer = unsafe UnsafeMutableRawBufferPointer(start: bytes, count: count)
           switch unsafe connection.readEvents(into: buffer) {
           case .bytes(let count): return count
           case .suspend: return 0
-          case .end: return endOfEvents(withError: false)
-          case .failure: return endOfEvents(withError: true)
+          case .end: return endOfBody(withError: false)
+          case .failure: return endOfBody(withError: true)
           }
         }, retained.toOpaque(),
         { context in
@@ -66,5 +78,24 @@ extension ConnectionHandle {
   }
 }
 
+/// The contents of a file that are sent to a client.
+private final class FilePart {
+  private let file: ResponseFile
+  private let connection: ServerConnection
+
+  init(of file: ResponseFile, to connection: ServerConnection) {
+    (self.file, self.connection) = (file, connection)
+  }
+
+  /// - Returns: The number of bytes; nil if the file has ended too early or cannot be read.
+  func read(into buffer: UnsafeMutableRawBufferPointer, at position: UInt64) -> Int? {
+    let count = unsafe pread(
+      file.descriptor.rawValue, buffer.baseAddress, buffer.count, off_t(position))
+    if count <= 0 { return nil }
+    connection.willSendPart()
+    return count
+  }
+}
+
 /// The values of `MHD_CONTENT_READER_END_OF_STREAM` and `MHD_CONTENT_READER_END_WITH_ERROR`.
-private func endOfEvents(withError isError: Bool) -> Int { isError ? -2 : -1 }
+private func endOfBody(withError isError: Bool) -> Int { isError ? -2 : -1 }

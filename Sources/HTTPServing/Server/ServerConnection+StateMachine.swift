@@ -151,6 +151,13 @@ extension ServerConnection.StateMachine {
     return isStopping
   }
 
+  mutating func willSendPart(now: ContinuousClock.Instant) {
+    guard case .sending = phase, let deadline else { return }
+    // Not for every part, because a new deadline wakes a task.
+    let next = ConnectionDeadline(.response, after: now, limits: limits)
+    if next.instant - deadline.instant >= limits.responseTime / 4 { set(.response, now) }
+  }
+
   /// - Returns: The number of the request, if the connection must be suspended.
   mutating func suspendForHandler() -> Int? {
     guard case .checking = phase, !isStopping else { return nil }

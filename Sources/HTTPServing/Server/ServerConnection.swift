@@ -82,6 +82,9 @@ final class ServerConnection: Sendable {
     }
   }
 
+  /// The client has taken a part of a file, and the next one is sent.
+  func willSendPart() { change { $0.willSendPart(now: .now) } }
+
   func completed() { change { $0.completed(now: .now) }.end?.finish() }
 
   func closed() { change { $0.closed() }.end?.finish() }

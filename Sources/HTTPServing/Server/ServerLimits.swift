@@ -16,7 +16,7 @@ package struct ServerLimits: Sendable {
   /// The time between two requests of a connection. The header of the next request has this time
   /// and the `requestTime`.
   package var idleTime = Duration.seconds(30)
-  /// The time for sending a response, and for each part of a stream of events.
+  /// The time for sending a response, and for each part of a file or of a stream of events.
   package var responseTime = Duration.seconds(60)
   /// The time between two comments on a stream without events, which find out whether the client
   /// has gone.

@@ -59,12 +59,12 @@ struct FlowOnTests {
     let on = try await FlowOnFixture(
       """
       "a": {"run": "\(trap) sleep 60 & echo begun; echo $$ $! > pids; while test -e f.json; do sleep 0.1; done",
-        "timeout": "1s"}
+        "timeout": "10s"}
       """)
     try on.startWorker()
     let printed = try await on.program().run()
     #expect(printed.status == 1)
-    #expect(printed.error.contains("step 'a' failed: timeout of 1 s after 1 attempt"))
+    #expect(printed.error.contains("step 'a' failed: timeout of 10 s after 1 attempt"))
     // Its end was awaited.
     let processes = (on.flow.text("pids") ?? "").split(whereSeparator: \.isWhitespace)
       .compactMap { Int32($0) }

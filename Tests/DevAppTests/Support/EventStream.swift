@@ -35,6 +35,11 @@ final class EventStream: Sendable {
 
   /// Waits for the next event of a change.
   ///
+  /// - Throws: A ``Failure`` at the end of the stream.
+  func change() async throws { if try await next() == nil { throw Failure(code: 0) } }
+
+  /// Waits for the next event of a change.
+  ///
   /// - Returns: Nil at the end of the stream.
   func next() async throws -> String? {
     await withCheckedContinuation { continuation in

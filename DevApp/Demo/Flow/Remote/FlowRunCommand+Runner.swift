@@ -6,7 +6,7 @@ extension FlowPlan {
   /// Whether the result of a command of an earlier process counts for this run: its step runs now,
   /// and nothing on which it depends has changed or runs again.
   func canContinue(_ command: FlowSentCommand, _ checker: FlowChecker) -> Bool {
-    let name = String(command.unit.prefix { $0 != "[" })
+    let name = command.unit.stepName
     guard checker.isResumed, command.run == checker.run,
       let step = checker.file.step(named: name), decisions[name]?.isSettled == false,
       command.definition == checker.definitions[name],

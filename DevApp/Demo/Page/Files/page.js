@@ -3,7 +3,11 @@
 // this script, the page is a document with links and forms.
 (() => {
   const main = document.querySelector("main");
-  const light = document.querySelector(".live");
+  const light = (text, isLost) => {
+    const element = document.querySelector(".live");
+    element.className = isLost ? "live lost" : "live";
+    element.textContent = text;
+  };
   const notice = document.getElementById("notice");
   const address = () => location.pathname + location.search;
 
@@ -99,27 +103,30 @@
       const html = await response.text();
       if (response.ok || response.status === 404) replace(html, keepsForms);
       if (response.status === 404) show("The run was forgotten.", true);
+      if (response.status < 500) light("live"); else light("the store cannot be read", true);
     } catch { /* The stream of events reports a lost server. */ }
     await pause(Math.min(5000, 9 * (performance.now() - start)));
     isLoading = false;
     if (isOutdated) { isOutdated = false; await update(); }
   }
 
-  const events = new EventSource("/events" + (location.pathname === "/run" ? location.search : ""));
-  let first = true;
-  events.addEventListener("open", () => {
-    light.className = "live";
-    light.textContent = "live";
-    // What has changed while the server could not be reached.
-    if (!first) update();
-    first = false;
+  // A hidden page has no stream: a browser opens only six connections to a server at the same time.
+  let events = null;
+  function listen() {
+    events = new EventSource("/events" + (location.pathname === "/run" ? location.search : ""));
+    events.addEventListener("open", () => light("live"));
+    // The first one tells the state at the beginning.
+    events.addEventListener("change", update);
+    events.addEventListener("error", () => light("no connection to the server", true));
+  }
+  function leave() { events?.close(); events = null; }
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) leave(); else if (!events) listen();
   });
-  events.addEventListener("change", update);
-  events.addEventListener("error", () => {
-    light.className = "live lost";
-    light.textContent = "no connection to the server";
-  });
-  addEventListener("pagehide", () => events.close());
+  addEventListener("pagehide", leave);
+  // Also when the browser shows the page again that it has kept.
+  addEventListener("pageshow", () => { if (!events && !document.hidden) listen(); });
+  if (!document.hidden) listen();
 
   function show(text, failed) {
     notice.className = failed ? "notice failed" : "notice";
@@ -145,7 +152,7 @@
       if (response.ok) {
         if (answer.location) {
           sessionStorage.setItem("notice", answer.done);
-          events.close();
+          leave();
           location.assign(answer.location);
           return;
         }
