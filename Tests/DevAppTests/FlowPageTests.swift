@@ -186,7 +186,7 @@ import Testing
     let resumed = try await flow.run()
     #expect(resumed.status == 0 && resumed.error.contains("resuming run 1 "), "\(resumed.error)")
     _ = try await flow.serving { page in
-      // That of both processes of the run.
+      // The output of both processes of the run.
       let log = try await page.get("/run/log?id=f%231&step=a").text
       #expect(log == "a\na\n")
       let states = try await page.steps(run).map(\.state)

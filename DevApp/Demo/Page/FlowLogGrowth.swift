@@ -24,7 +24,7 @@ final class FlowLogGrowth: Sendable {
   /// - Parameter version: The version of the store. The steps that run are the same until it changes.
   func hasGrown(in version: String) async -> Bool {
     if state.withLock(\.version) != version {
-      // After an error, such as that of a busy journal, the next call reads them again.
+      // After an error, such as a busy journal, the next call reads them again.
       if let logs = try? await .some(reader.growingLogs(of: id, including: step)) {
         state.withLock { state in
           state.version = version

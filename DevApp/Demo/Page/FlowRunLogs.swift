@@ -49,7 +49,7 @@ final class FlowRunLogs: Sendable {
   /// Opens a log. The caller closes it.
   func open(_ unit: String) throws(Problem) -> (file: FileDescriptor, size: Int) {
     let folder = try opened.get()
-    // Another run may move the file aside meanwhile.
+    // Another run may move the file aside before it is open.
     for _ in 0..<FlowLog.runs {
       let name = try find(unit).name
       do throws(SystemError) {

@@ -50,7 +50,7 @@ struct FlowRunView {
     """
   }
 
-  // MARK: What needs attention
+  // MARK: Steps that need attention
 
   private var summary: HTML {
     let states = Dictionary(grouping: steps.steps, by: \.state)

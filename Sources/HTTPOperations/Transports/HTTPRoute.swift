@@ -114,7 +114,7 @@ extension HTTPRoute {
     var headers = HTTPHeaders()
     // In a fixed order.
     let fields = (request.allHTTPHeaderFields ?? [:]).sorted { $0.key < $1.key }
-    // A `URLRequest` drops values with line breaks, so those of the session are checked, too.
+    // A `URLRequest` drops values with line breaks, so the values of the session are checked, too.
     for (name, value) in fields + added.fields.map({ ($0.name, $0.value) }) {
       guard Self.isToken(name), !value.utf8.contains(where: { [0, 0x0A, 0x0D].contains($0) })
       else {

@@ -22,7 +22,7 @@ extension PostgresConnection {
   }
 
   private static func start(_ address: PostgresAddress) -> OpaquePointer? {
-    // Later options replace earlier ones, and so those of the address.
+    // Later options replace earlier ones, and so the options of the address.
     let options = [
       ("dbname", address.text), ("client_encoding", "UTF8"),
       ("fallback_application_name", "CompositeOperations"),

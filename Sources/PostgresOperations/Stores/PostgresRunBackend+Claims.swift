@@ -31,7 +31,7 @@ extension PostgresRunBackend {
           // A claim is costly for the server.
           if wasEmpty, try connection.rows(claims.isAnyDue).boolean(0, 0) == false { return [] }
           rows = try claims.claimed(values, by: worker, read, on: connection)
-          // The engine ends attempts whose lease has expired. Their next ones are due a moment
+          // The engine ends attempts whose lease has expired. Their next ones are due
           // later, and so not among the runs that it has claimed.
           if rows?.count == 0, try connection.rows(claims.isAnyDue).boolean(0, 0) == true {
             rows = try claims.claimed(values, by: worker, read, on: connection)
