@@ -32,18 +32,29 @@ struct RunViewPage {
       heading: """
         <h1><a href="/">Runs</a> / \(run.id.text)</h1>
         """,
-      main: facts + actions + failure + (flow?.html ?? "") + stepTable + inProgress + timeline
-        + sequence)
+      main: facts + actions + failure + parts)
+  }
+
+  private var parts: HTML {
+    let steps = stepTable + inProgress + timeline + sequence
+    guard let flow else { return steps }
+    // They contain the same steps under their internal names.
+    return flow.html + """
+      <details id="stored"><summary>The steps and the state as the journal has them</summary>
+      \(steps)</details>
+
+      """
   }
 
   // MARK: Facts
 
   private var facts: HTML {
     var rows: [(String, HTML)] = [
-      ("State", "\(run.state.badge)\(run.detail)"), ("Flow", "\(short: run.flow)"),
-      ("Began", run.began.age(at: now)), ("Changed", run.updated.age(at: now)),
-      ("Finished steps", "\(run.step)"),
+      ("State", "\(run.state.badge)\(run.detail)"),
+      ("Flow", "\(short: flow?.steps.flow ?? run.flow)"), ("Began", run.began.age(at: now)),
+      ("Changed", run.updated.age(at: now)),
     ]
+    if flow == nil { rows.append(("Finished steps", "\(run.step)")) }
     if run.attempt > 1 { rows.append(("Attempt", "\(run.attempt)")) }
     if !run.workerText.isEmpty { rows.append(("Worker", "\(short: run.workerText)")) }
     if let parent = run.parent { rows.append(("Parent", parent.link)) }

@@ -22,10 +22,12 @@
   function merge(old, next, keepsForms) {
     if (old.isEqualNode(next)) return;
     if (old.nodeType !== Node.ELEMENT_NODE) { old.data = next.data; return; }
-    // What the reader has opened or closed stays. An element that the server has opened has a mark.
-    const isChosen = old.localName === "details" && old.open !== ("open" in old.dataset);
+    // What the reader has closed stays closed. An element that the server has opened has a mark. An update
+    // closes none, because the reader may be reading it.
+    const isDetails = old.localName === "details";
+    const isChosen = isDetails && old.open !== ("open" in old.dataset);
     for (const { name } of [...old.attributes]) {
-      if (!next.hasAttribute(name) && !(isChosen && name === "open")) old.removeAttribute(name);
+      if (!next.hasAttribute(name) && !(isDetails && name === "open")) old.removeAttribute(name);
     }
     for (const { name, value } of next.attributes) {
       if (old.getAttribute(name) !== value && !(isChosen && name === "open")) old.setAttribute(name, value);

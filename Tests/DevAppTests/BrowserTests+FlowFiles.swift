@@ -1,0 +1,69 @@
+import Foundation
+import Testing
+
+/// The page of a run of a flow file in a browser.
+extension BrowserTests {
+  @Test func `A10: a log is followed, and what the reader has closed stays closed`() async throws {
+    let flow = try FlowFixture(
+      """
+      "a": {"run": "echo begun; touch began; while ! test -e go; do sleep 0.05; done; echo ended"},
+      "b": {"run": "for i in $(seq 200); do echo line $i; done; exit 1"},
+      "c": {"run": "true", "needs": ["a"], "after": ["b"]}
+      """)
+    let folder = flow.folder.path
+    let ran = try await flow.program(["run", "f.json", "--keep-going"]).run { _ in
+      await eventually { FileManager.default.fileExists(atPath: folder + "/began") }
+      _ = try await flow.serving { site in
+        try await Browser.open("/run?id=f%231", of: site) { browser in
+          func hasState(_ step: String, _ state: String) -> String {
+            "document.querySelector('#step-\(step) td:nth-child(2)')?.innerText.includes('\(state)')"
+          }
+          try await browser.until(hasState("b", "failed"))
+          try await browser.until(hasState("a", "running"))
+          try await browser.until("document.getElementById('end-a')?.textContent.includes('begun')")
+          #expect(try await browser.value(isShown("#end-a")) == true)
+          #expect(try await browser.value(isShown("#end-b")) == true)
+          #expect(try await browser.value(BrowserScripts.structure) == [String]())
+          for isDark in [false, true] {
+            try await browser.emulate(darkMode: isDark)
+            let contrasts: [[Any]] = try await browser.value(BrowserScripts.contrasts)
+            for text in contrasts { #expect((text[1] as? Double) ?? 0 >= 4.5, "\(text)") }
+          }
+          // The reader closes a log. The other one grows, at first below its end.
+          try await browser.click("#log-b summary")
+          let path = flow.folder.url.appendingPathComponent(flow.log("a"))
+          let log = try FileHandle(forWritingTo: path)
+          let long = String(repeating: "word ", count: 300)
+          for number in 1...15 {
+            try log.seekToEnd()
+            try log.write(contentsOf: Data("\(long)\(number)\n".utf8))
+          }
+          try await browser.until("document.getElementById('end-a').textContent.includes(' 15')")
+          try await browser.until(
+            """
+            (() => { const log = document.getElementById('end-a');
+              return log.scrollHeight > log.clientHeight
+                && log.scrollTop + log.clientHeight >= log.scrollHeight - 4; })()
+            """)
+          #expect(try await browser.value(isShown("#end-b")) == false)
+          // The reader scrolls back.
+          try await browser.evaluate("document.getElementById('end-a').scrollTop = 10")
+          try log.seekToEnd()
+          try log.write(contentsOf: Data("last\n".utf8))
+          try await browser.until("document.getElementById('end-a').textContent.includes('last')")
+          #expect(try await browser.value("document.getElementById('end-a').scrollTop") == 10)
+          try flow.folder.write("", to: "go")
+          try await browser.until(hasState("a", "succeeded"))
+          try await browser.until(hasState("c", "succeeded"))
+          // The reader reads it.
+          #expect(try await browser.value(isShown("#end-a")) == true)
+          #expect(try await browser.value(isShown("#end-b")) == false)
+          try await browser.emulate(width: 360)
+          #expect(
+            try await browser.value("document.documentElement.scrollWidth <= innerWidth") == true)
+        }
+      }
+    }
+    #expect(ran.status == 1, "\(ran.error)")
+  }
+}
