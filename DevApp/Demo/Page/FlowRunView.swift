@@ -119,7 +119,7 @@ struct FlowRunView {
     let omission: HTML =
       count == 0 ? "" : "<p class=\"faint\">\(omitted(count, "The list", "other"))</p>\n"
     return """
-      <div class="scroll"><table class="wide steps">
+      <div class="scroll" id="flow-steps"><table class="wide steps">
       <thead><tr><th scope="col">Step</th><th scope="col">State</th>
       <th scope="col" class="number">Time</th><th scope="col" class="number">Attempts</th>
       <th scope="col">Needs</th></tr></thead>
@@ -175,7 +175,10 @@ struct FlowRunView {
         content = "<p>\(short: "\(error)")</p>"
       }
     }
-    return "<tr class=\"log\"><td colspan=\"5\">\(content)</td></tr>\n"
+    return """
+      <tr class="log" data-key="logs-\(attribute: step.id)"><td colspan="5">\(content)</td></tr>
+
+      """
   }
 
   private func linkedLog(_ step: FlowStepView) throws(FlowRunLogs.Problem) -> HTML {

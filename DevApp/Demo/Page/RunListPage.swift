@@ -77,7 +77,7 @@ struct RunListPage {
   private var table: HTML {
     if runs.isEmpty { return "<p class=\"faint\">No runs.</p>\n" }
     return """
-      <div class="scroll"><table class="wide">
+      <div class="scroll" data-key="rows"><table class="wide">
       <thead><tr><th scope="col">Run</th><th scope="col">Flow</th><th scope="col">State</th>
       <th scope="col">Began</th><th scope="col" class="number">Steps</th>
       <th scope="col" class="number">Attempt</th><th scope="col">Worker</th></tr></thead>

@@ -174,7 +174,7 @@ struct RunViewPage {
       links.isEmpty ? "" : "<nav aria-label=\"Steps\"><p>\(links.joined(by: " · "))</p></nav>\n"
     return """
       <h2>Steps</h2>
-      <div class="scroll"><table class="wide">
+      <div class="scroll" data-key="rows"><table class="wide">
       <thead><tr><th scope="col" class="number">#</th><th scope="col">Step</th>
       <th scope="col">Outcome</th><th scope="col" class="number">Time</th>
       <th scope="col" class="number">Attempts</th><th scope="col">Worker</th>

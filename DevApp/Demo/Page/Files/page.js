@@ -46,7 +46,7 @@
       let same = key ? known.get(key) : at;
       if (!key) {
         while (same && !isBlank(node) && isBlank(same)) same = same.nextSibling;
-        if (same && (keyOf(same) || same.nodeName !== node.nodeName)) same = null;
+        while (same && (keyOf(same) || same.nodeName !== node.nodeName)) same = same.nextSibling;
       }
       if (same) {
         while (at !== same && at && isBlank(at)) { at = at.nextSibling; at.previousSibling.remove(); }
