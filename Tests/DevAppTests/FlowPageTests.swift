@@ -222,7 +222,7 @@ import Testing
     }
   }
 
-  @Test func `A8: a page that opens later is told of what has changed meanwhile`() async throws {
+  @Test func `A8: a page that opens later receives an event, too`() async throws {
     let flow = try FlowFixture(#""a": {"run": "true"}"#)
     #expect(try await flow.run().status == 0)
     _ = try await flow.serving { page in

@@ -96,14 +96,19 @@ extension FlowJournal {
 
   /// Stores the progress of steps. The caller does not wait for it.
   ///
-  /// - Parameter onFailure: Called if they could not be stored.
+  /// - Parameters:
+  ///   - take: Returns the records when it is their turn.
+  ///   - onFailure: Receives records that could not be stored.
   func storeLater(
-    _ records: [FlowStepRecord], ofRun number: Int, onFailure: @escaping @Sendable () -> Void
+    _ take: @escaping @Sendable () -> [FlowStepRecord], ofRun number: Int,
+    onFailure: @escaping @Sendable ([FlowStepRecord]) -> Void
   ) {
     worker.runLaterIfOpen { [flow] connection in
+      let records = take()
+      if records.isEmpty { return }
       do {
         try connection.transaction(.immediate) { try connection.store(records, flow, number) }
-      } catch { onFailure() }
+      } catch { onFailure(records) }
     }
   }
 

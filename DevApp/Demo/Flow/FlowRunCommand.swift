@@ -90,7 +90,7 @@ struct FlowRunCommand {
     }
     let result = FlowResult(session, performed)
     try await session.storeStamps()
-    session.storeRecords()
+    session.closeRecords()
     try await journal.store(result.ends, ofRun: start.run.number)
     try await journal.removeCommandProcesses()
     try await runner.end()

@@ -96,8 +96,8 @@ final class FlowSession: Sendable {
 
   // MARK: Ends
 
-  /// Stores what was noted.
-  func storeRecords() { recorder.store() }
+  /// Stores the progress of the steps for the last time. The ends of the steps are stored after it.
+  func closeRecords() { recorder.close() }
 
   /// How the steps have ended, by name.
   var stepEnds: [String: FlowEnd] { ends.withLock { $0 } }

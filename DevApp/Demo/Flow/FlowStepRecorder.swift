@@ -5,11 +5,17 @@ import Dispatch
 /// the run is in progress. The records of a short time are stored together, so that a flow with short
 /// steps does not wait.
 final class FlowStepRecorder: Sendable {
+  private struct State: Sendable {
+    var pending: [String: FlowStepRecord] = [:]
+    var isClosed = false
+  }
+
   private static let delay = DispatchTimeInterval.milliseconds(100)
+  private static let delayAfterFailure = DispatchTimeInterval.seconds(1)
 
   private let journal: FlowJournal
   private let run: Int
-  private let pending = Lock<[String: FlowStepRecord]>([:])
+  private let state = Lock(State())
   private let queue = DispatchQueue(label: "steps")
 
   init(_ journal: FlowJournal, ofRun number: Int) {
@@ -18,37 +24,47 @@ final class FlowStepRecorder: Sendable {
   }
 
   func note(_ record: FlowStepRecord) {
-    let isFirst = pending.withLock { pending in
-      defer { pending[record.unit, default: record].update(with: record) }
-      return pending.isEmpty
+    let isFirst = state.withLock { state in
+      defer { state.pending[record.unit, default: record].update(with: record) }
+      return state.pending.isEmpty
     }
-    if isFirst { storeSoon() }
+    if isFirst { store(after: Self.delay) }
   }
 
-  private func storeSoon() {
-    queue.asyncAfter(deadline: .now() + Self.delay) { [self] in store() }
-  }
-
-  /// Stores the records since the last call.
+  /// Stores the records before the next request to the journal.
   func store() {
-    // They are handed over under the lock, so that an older record is not stored after a later one.
-    pending.withLock { pending in
-      if pending.isEmpty { return }
-      let records = Array(pending.values)
-      pending = [:]
-      journal.storeLater(records, ofRun: run) { [self] in storeAgain(records) }
+    // The journal takes them when it stores them, so that no older record is stored after a later one.
+    journal.storeLater(
+      { [self] in taken() }, ofRun: run, onFailure: { [self] records in putBack(records) })
+  }
+
+  /// Stores the records, and then no more.
+  func close() {
+    store()
+    state.withLock { $0.isClosed = true }
+  }
+
+  private func store(after delay: DispatchTimeInterval) {
+    queue.asyncAfter(deadline: .now() + delay) { [self] in
+      if !state.withLock(\.isClosed) { store() }
     }
   }
 
-  /// Stores records again that could not be stored, such as in a busy journal, with those since then.
-  private func storeAgain(_ records: [FlowStepRecord]) {
-    pending.withLock { pending in
+  private func taken() -> [FlowStepRecord] {
+    state.withLock { state in
+      defer { state.pending = [:] }
+      return Array(state.pending.values)
+    }
+  }
+
+  /// Keeps records that could not be stored, such as in a busy journal, until the next attempt.
+  private func putBack(_ records: [FlowStepRecord]) {
+    state.withLock { state in
       for record in records {
-        let later = pending[record.unit]
-        pending[record.unit] = record
-        if let later { pending[record.unit]?.update(with: later) }
+        let later = state.pending.updateValue(record, forKey: record.unit)
+        if let later { state.pending[record.unit]?.update(with: later) }
       }
     }
-    storeSoon()
+    store(after: Self.delayAfterFailure)
   }
 }

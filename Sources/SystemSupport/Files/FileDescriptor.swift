@@ -179,13 +179,6 @@ package struct FileDescriptor: Hashable, Sendable {
 
   package func unlock() { flock(rawValue, LOCK_UN) }
 
-  /// Returns another descriptor of the open file, which the caller closes.
-  package func duplicate() throws(SystemError) -> FileDescriptor {
-    let copy = fcntl(rawValue, F_DUPFD_CLOEXEC, 0)
-    if copy < 0 { throw .last }
-    return FileDescriptor(rawValue: copy)
-  }
-
   package var status: FileStatus {
     get throws(SystemError) {
       var status = stat()
