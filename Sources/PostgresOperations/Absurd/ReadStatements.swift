@@ -41,19 +41,24 @@ struct ReadStatements: Sendable {
         and ($3::text is null or strpos(lower(t.idempotency_key), lower($3)) > 0)
         and ($4::text is null or t.headers->>'parent' = $4)
       """
-    // The time of `milliseconds(t.enqueue_at)`, without numbers of any size.
-    let began = "date_trunc('milliseconds', t.enqueue_at + interval '500 microseconds')"
+    // Absurd's identifiers are UUIDs of version 7, in the order of their times, and the primary key.
+    // A run that has been deleted since is replaced by the end of the millisecond in which it began:
+    // the runs of this millisecond may come twice, but none is missing.
+    let end = "least(greatest($5::bigint, 0), x'fffffffffffe'::bigint) + 1"
+    let before = """
+      case when $5::bigint is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+        else coalesce(
+          (select t.task_id from \(tasks) t
+            where t.idempotency_key = $6::text and \(milliseconds("t.enqueue_at")) = $5),
+          (lpad(to_hex(\(end)), 12, '0') || repeat('0', 20))::uuid) end
+      """
     runs = PostgresStatement(
       "list runs",
       """
       \(columns) where t.task_id = any(array(
-        select t.task_id from \(tasks) t
-        where \(selected)
-          and ($5::bigint is null or (\(began), t.idempotency_key collate "C")
-            < (timestamptz 'epoch' + $5::bigint * interval '1 millisecond', $6::text collate "C"))
-        order by \(began) desc, t.idempotency_key collate "C" desc
-        limit $7::bigint))
-      order by \(milliseconds("t.enqueue_at")) desc, t.idempotency_key collate "C" desc
+        select t.task_id from \(tasks) t where \(selected) and t.task_id < \(before)
+        order by t.task_id desc limit $7::bigint))
+      order by t.task_id desc
       """)
     counts = PostgresStatement(
       "count runs",
