@@ -7,8 +7,9 @@ package struct ServerLimits: Sendable {
   /// The maximum number of bytes in the events of a stream that are not sent yet.
   package var eventSize = 256 << 10
   /// The maximum number of connections. Further ones wait in the queue of the system.
-  package var connections = 200
-  /// The maximum number of connections of one IP address. Further ones are closed at once.
+  package var connections = 500
+  /// The maximum number of connections of one IP address. Further ones are closed at once. It is
+  /// well below `connections`, so that one address cannot use up all.
   package var connectionsPerAddress = 100
   /// The time for the header of the first request of a connection, and for the body of each
   /// request.

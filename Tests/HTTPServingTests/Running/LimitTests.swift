@@ -87,6 +87,43 @@ import Testing
     }
   }
 
+  #if os(Linux)
+    @Test func `A2: the connections of one address leave room for others`() async throws {
+      var limits = ServerLimits()
+      #expect(limits.connections >= 4 * limits.connectionsPerAddress)
+      (limits.connections, limits.connectionsPerAddress) = (20, 5)
+      try await ServerFixture.with(limits: limits) { server in
+        // More than the server takes from all addresses at once.
+        let clients = try (0..<30).map { _ in
+          try RawClient(server.port, from: 1)
+        }
+        let refused = await exchange(server.port, from: 1, message(to: server.name))
+        #expect(refused?.isEmpty == true)
+        let other = await exchange(server.port, from: 2, message(to: server.name))
+        #expect(body(of: other) == "ok")
+        for client in clients { client.close() }
+        // The server closes its ends on its own thread.
+        var again = ""
+        while again.isEmpty {
+          again = try #require(await exchange(server.port, from: 1, message(to: server.name)))
+        }
+        #expect(body(of: again) == "ok")
+      }
+    }
+
+    @Test func `A2: connections without a request end after the time for a header`() async throws {
+      var limits = Self.limits
+      limits.connectionsPerAddress = 5
+      try await ServerFixture.with(limits: limits) { server in
+        let clients = try (0..<5).map { _ in try RawClient(server.port, from: 1) }
+        let ends = await onNewThread { clients.map { $0.receiveAll() } }
+        #expect(ends == Array(repeating: "", count: 5))
+        let next = await exchange(server.port, from: 1, message(to: server.name))
+        #expect(body(of: next) == "ok")
+      }
+    }
+  #endif
+
   @Test func `A2: 1,000 connections at once are served or refused`() async {
     await #expect(processExitsWith: .success) {
       var files = rlimit(rlim_cur: 4_096, rlim_max: 4_096)

@@ -8,8 +8,13 @@ final class RawClient: Sendable {
   private let descriptor: Int32
   private let isOpen = Lock(true)
 
-  /// - Parameter seconds: The timeout of a read, so that a test fails and does not hang.
-  init(_ port: UInt16, isIPv6: Bool = false, seconds: Int = 100) throws {
+  /// - Parameters:
+  ///   - source: The last number of the own address 127.0.0.x; nil for the choice of the system.
+  ///     Only Linux has others than 1.
+  ///   - seconds: The timeout of a read, so that a test fails and does not hang.
+  init(
+    _ port: UInt16, isIPv6: Bool = false, from source: UInt32? = nil, seconds: Int = 100
+  ) throws {
     descriptor = socket(isIPv6 ? AF_INET6 : AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     guard descriptor >= 0 else { throw SystemError.last }
     var limit = timeval(tv_sec: seconds, tv_usec: 0)
@@ -17,6 +22,16 @@ final class RawClient: Sendable {
       descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     _ = unsafe setsockopt(
       descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    if let source {
+      var own = sockaddr_in()
+      own.sin_family = sa_family_t(AF_INET)
+      own.sin_addr.s_addr = (UInt32(0x7F00_0000) | source).bigEndian
+      guard bindDescriptor(descriptor, &own) == 0 else {
+        let error = SystemError.last
+        close()
+        throw error
+      }
+    }
     let code: Int32
     if isIPv6 {
       var address = sockaddr_in6()
@@ -115,14 +130,23 @@ private func connectDescriptor<Address>(_ descriptor: Int32, _ address: inout Ad
       socklen_t(bytes.count))
   }
 }
+private func bindDescriptor<Address>(_ descriptor: Int32, _ address: inout Address) -> Int32 {
+  unsafe withUnsafeBytes(of: &address) { bytes in
+    unsafe bind(
+      descriptor, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self),
+      socklen_t(bytes.count))
+  }
+}
 private func sendBytes(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
   unsafe send(descriptor, bytes, count, Int32(MSG_NOSIGNAL))
 }
 
 /// Sends a request on a connection of its own, and returns everything that the server sends.
-func exchange(_ port: UInt16, isIPv6: Bool = false, _ request: String) async -> String? {
+func exchange(
+  _ port: UInt16, isIPv6: Bool = false, from source: UInt32? = nil, _ request: String
+) async -> String? {
   await onNewThread {
-    guard let client = try? RawClient(port, isIPv6: isIPv6) else { return nil }
+    guard let client = try? RawClient(port, isIPv6: isIPv6, from: source) else { return nil }
     client.send(request)
     return client.receiveAll()
   }
