@@ -272,7 +272,10 @@ import Testing
         #expect(
           try await page.post(path, [:], secret: secret, origin: origin).status == 403)
       }
-      #expect(try await page.get(path).status == 404)
+      let asked = try await page.get(path)
+      #expect(asked.status == 405 && asked.headers["Allow"] as? String == "POST")
+      let posted = try await page.post("/run?id=ready", [:], secret: secret)
+      #expect(posted.status == 405 && posted.headers["Allow"] as? String == "GET, HEAD")
       #expect(try await page.get("/", headers: ["Host": "evil.example"]).status == 421)
       #expect(try await journal.state(of: "ready") == .ready)
       let answer = try await page.get("/")

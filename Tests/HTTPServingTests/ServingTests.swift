@@ -151,6 +151,42 @@ import Testing
     }
   }
 
+  @Test func `A2: a method that an address does not take is refused with those that it takes`()
+    async throws
+  {
+    let token = "0123456789abcdef"
+    let methods: RequestGuard.Methods = { ["/": ["GET"], "/act": ["POST"]][$0] }
+    for token in [nil, token] {
+      let server = try await ServerFixture.start(token: token, methods: methods) { request in
+        HTTPResponse(.text, request.method)
+      }
+      let bearer = token.map { "Authorization: Bearer \($0)" } ?? "X: y"
+      for (line, expected, allowed) in [
+        ("POST /", 405, "GET, HEAD"), ("DELETE /", 405, "GET, HEAD"), ("GET /act", 405, "POST"),
+        ("HEAD /act", 405, "POST"), ("OPTIONS /act", 405, "POST"), ("TRACE /", 405, "GET, HEAD"),
+        ("OPTIONS *", 405, "GET, HEAD, POST, PUT, PATCH, DELETE"), ("HEAD /", 200, nil),
+        ("BREW /", 501, nil),
+      ] as [(String, Int, String?)] {
+        let response = await exchange(
+          server.port, message("\(line) HTTP/1.1", to: server.name, bearer))
+        #expect(status(of: response) == expected, "\(line)")
+        let field = response?.firstMatch(of: /\r\nAllow: ([^\r]*)/)?.1
+        #expect(field.map(String.init) == allowed, "\(line)")
+      }
+      // Another origin finds nothing out.
+      let acted = await exchange(server.port, message("POST /act HTTP/1.1", to: server.name))
+      #expect(status(of: acted) == 403)
+      if token != nil {
+        for (line, expected) in [("POST /", 403), ("GET /act", 401), ("GET /", 401)] {
+          let response = await exchange(
+            server.port, message("\(line) HTTP/1.1", to: server.name))
+          #expect(status(of: response) == expected && response?.contains("\r\nAllow") == false)
+        }
+      }
+      await server.stop()
+    }
+  }
+
   @Test func `a form with the server's secret is accepted`() async throws {
     try await ServerFixture.with { request in
       HTTPResponse(

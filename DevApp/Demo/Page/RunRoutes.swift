@@ -29,6 +29,17 @@
       (self.isReadOnly, self.changes, self.flows) = (isReadOnly, changes, flows)
     }
 
+    /// The methods that an address of the page takes; nil if there is no such address.
+    static func methods(of path: String) -> [String]? {
+      switch path {
+      case "/", "/events", "/icon.svg", "/run", "/run/log", "/run/timeline.svg", "/run/outcome",
+        "/run/state", "/run/value":
+        ["GET"]
+      case "/run/cancel", "/run/retry", "/run/send", "/run/forget": ["POST"]
+      default: nil
+      }
+    }
+
     func response(to request: HTTPRequest) async -> HTTPResponse {
       do {
         let path = request.path

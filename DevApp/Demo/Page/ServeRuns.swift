@@ -24,9 +24,9 @@
       let routes = RunRoutes(
         store: store, place: place, isReadOnly: isReadOnly, changes: changes,
         flows: journal.map { FlowRunReader(journal: $0) })
-      let server = ServeHTTP(at: address, token: token, onListening: onListening) {
-        await routes.response(to: $0)
-      }
+      let server = ServeHTTP(
+        at: address, token: token, methods: RunRoutes.methods, onListening: onListening
+      ) { await routes.response(to: $0) }
       let watch = SimpleOperation { try await changes.watch() }.named("watch the store")
       do {
         _ = try await context.run(ParallelOperation([AnyOperation(server), AnyOperation(watch)]))

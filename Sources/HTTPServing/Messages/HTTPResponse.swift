@@ -75,9 +75,8 @@ package struct HTTPResponse: Sendable {
 
   init(_ refusal: RequestRefusal) {
     self.init(.text, refusal.description + "\n", status: refusal.status)
-    if refusal.status == 405 {
-      headers.append(
-        HTTPHeader(trusted: "Allow", RequestHead.methods.joined(separator: ", ")))
+    if !refusal.allowed.isEmpty {
+      headers.append(HTTPHeader(trusted: "Allow", refusal.allowed.joined(separator: ", ")))
     }
   }
 }

@@ -2,6 +2,7 @@
 package struct RequestHead: Sendable {
   /// The methods that handlers see.
   package static let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
+  /// The methods that ``RequestGuard`` refuses at every address.
   private static let otherMethods = ["CONNECT", "OPTIONS", "TRACE"]
 
   package let method: String
@@ -23,10 +24,12 @@ package struct RequestHead: Sendable {
     guard ["HTTP/1.0", "HTTP/1.1"].contains(version) else {
       throw RequestRefusal(505, "The version of HTTP must be 1.0 or 1.1.")
     }
-    guard Self.methods.contains(method) else {
-      throw Self.otherMethods.contains(method)
-        ? RequestRefusal(405, "The method \(method) is not allowed.")
-        : RequestRefusal(501, "The server does not know the method.")
+    guard Self.methods.contains(method) || Self.otherMethods.contains(method) else {
+      throw RequestRefusal(501, "The server does not know the method.")
+    }
+    // Their other targets are no addresses: `OPTIONS *` and `CONNECT host:port`.
+    if Self.otherMethods.contains(method), target.first != UInt8(ascii: "/") {
+      throw RequestRefusal(method: method, allowing: Self.methods)
     }
     guard headers.fields.allSatisfy({ HTTPHeader.isToken($0.name.utf8) }) else {
       throw RequestRefusal(400, "The header has an invalid name.")

@@ -4,8 +4,16 @@ package struct RequestRefusal: Error, Hashable, Sendable, CustomStringConvertibl
   package let status: Int
   /// The text of the response: what is wrong, and what to do.
   package let description: String
+  /// The methods that the address takes, if the method is the reason.
+  package let allowed: [String]
 
   init(_ status: Int, _ description: String) {
-    (self.status, self.description) = (status, description)
+    (self.status, self.description, allowed) = (status, description, [])
+  }
+
+  /// The address takes other methods (RFC 9110, 15.5.6).
+  init(method: String, allowing allowed: [String]) {
+    (status, description) = (405, "The method \(method) is not allowed.")
+    self.allowed = allowed
   }
 }

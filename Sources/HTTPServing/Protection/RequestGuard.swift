@@ -13,7 +13,13 @@
 /// If the server has a token, every request needs it: in `Authorization: Bearer`, or through the
 /// cookie that the login form sets. A bearer token takes the place of the origin, if there is none,
 /// and of the form's secret, because pages of other origins cannot send it.
+///
+/// A method that the address does not take is refused. Without the token, a client does not find out
+/// which methods those are.
 package struct RequestGuard: Sendable {
+  /// Returns the methods that a path takes, without HEAD; nil if all do, or if there is no such path.
+  package typealias Methods = @Sendable (String) -> [String]?
+
   /// The name of the form field with the form's secret.
   package static let formField = "form-secret"
   /// The name of the header field with the form's secret.
@@ -25,19 +31,23 @@ package struct RequestGuard: Sendable {
   package let cookieName: String
   private let address: ServerAddress
   private let hosts: Set<String>
+  private let methods: Methods
 
   /// - Parameters:
   ///   - address: The address that the server is bound to.
   ///   - names: The names of the host other than its address.
   ///   - secrets: The secrets of the server.
+  ///   - methods: Returns the methods of a path.
   /// - Throws: `HTTPServingError.tokenRequired`, if the address is not a loopback address and there
   ///   is no token.
   package init(
-    address: ServerAddress, names: [String] = [], secrets: ServerSecrets
+    address: ServerAddress, names: [String] = [], secrets: ServerSecrets,
+    methods: @escaping Methods = { _ in nil }
   ) throws(HTTPServingError) {
     guard address.isLoopback || secrets.token != nil else { throw .tokenRequired(address) }
     self.address = address
     self.secrets = secrets
+    self.methods = methods
     cookieName = "session-\(address.port)"
     var own = names.map { $0.lowercased() } + [address.hostInURL]
     if address.isLoopback || address.isWildcard { own += ["localhost", "127.0.0.1", "[::1]"] }
@@ -55,10 +65,14 @@ package struct RequestGuard: Sendable {
     guard isOwn(host: host) else {
       return RequestRefusal(421, "The Host field names another server than \(address).")
     }
+    let allowed = allowedMethods(of: head)
+    guard allowed.contains(head.method) else {
+      return RequestRefusal(method: head.method, allowing: allowed)
+    }
     if !head.isSafe, !isSameOrigin(head, host: host) {
       return RequestRefusal(403, "The request comes from a page of another origin.")
     }
-    if secrets.token != nil, !LoginForm.isLogin(head), !hasToken(head), !hasSession(head) {
+    if !LoginForm.isLogin(head), !isPermitted(head) {
       return RequestRefusal(401, "The request needs the token of the server.")
     }
     return nil
@@ -76,6 +90,19 @@ package struct RequestGuard: Sendable {
       return nil
     }
     return RequestRefusal(403, "The secret of the form is wrong. Load the page again.")
+  }
+
+  /// The methods that the address of a request takes. For a client without the token, all do.
+  private func allowedMethods(of head: RequestHead) -> [String] {
+    guard isPermitted(head), let methods = methods(head.target.path) else {
+      return RequestHead.methods
+    }
+    return methods.flatMap { $0 == "GET" ? ["GET", "HEAD"] : [$0] }
+  }
+
+  /// Whether the request has the token or the session, if the server has a token.
+  private func isPermitted(_ head: RequestHead) -> Bool {
+    secrets.token == nil || hasToken(head) || hasSession(head)
   }
 
   private func isOwn(host: String) -> Bool {

@@ -23,6 +23,7 @@ package struct ServeHTTP: ComposableOperation {
   private let names: [String]
   private let token: String?
   private let limits: ServerLimits
+  private let methods: RequestGuard.Methods
   private let onListening: @Sendable (ServerAddress) -> Void
   private let handler: Handler
 
@@ -34,13 +35,14 @@ package struct ServeHTTP: ComposableOperation {
   ///   - token: The token that clients need; nil if they need none, which only a loopback address
   ///     allows.
   ///   - limits: The limits of the server.
+  ///   - methods: Returns the methods that a path takes.
   ///   - onListening: Receives the address, with the port that the system has chosen if it was 0.
   ///     Clients can connect from then on.
   ///   - handler: Returns the response to a request.
   /// - Precondition: The limits of connections are at least 1.
   package init(
     at address: ServerAddress, names: [String] = [], token: String? = nil,
-    limits: ServerLimits = ServerLimits(),
+    limits: ServerLimits = ServerLimits(), methods: @escaping RequestGuard.Methods = { _ in nil },
     onListening: @escaping @Sendable (ServerAddress) -> Void = { _ in },
     handler: @escaping Handler
   ) {
@@ -48,7 +50,8 @@ package struct ServeHTTP: ComposableOperation {
     precondition(counts.0 >= 1, "`connections` must be at least 1 (was \(counts.0))")
     precondition(counts.1 >= 1, "`connectionsPerAddress` must be at least 1 (was \(counts.1))")
     (self.address, self.names, self.token) = (address, names, token)
-    (self.limits, self.onListening, self.handler) = (limits, onListening, handler)
+    (self.limits, self.methods) = (limits, methods)
+    (self.onListening, self.handler) = (onListening, handler)
   }
 
   /// Serves requests until the run is cancelled.
@@ -65,7 +68,8 @@ package struct ServeHTTP: ComposableOperation {
     _ = try RequestGuard(address: address, names: names, secrets: secrets)
     let socket = try ListeningSocket(address)
     let server = HTTPServer(
-      guardedBy: try RequestGuard(address: socket.address, names: names, secrets: secrets),
+      guardedBy: try RequestGuard(
+        address: socket.address, names: names, secrets: secrets, methods: methods),
       limits: limits)
     let daemon = try HTTPDaemon(server, listeningOn: socket)
     onListening(socket.address)
