@@ -297,7 +297,7 @@ import Testing
     let file = journal.folder.url.appendingPathComponent("token")
     try Data("0123456789abcdef\n".utf8).write(to: file)
     _ = try await PageFixture.serving(journal, "--token-file", file.path) { page in
-      let refused = try await page.get("/")
+      let refused = try await page.get("/run?id=ready")
       #expect(refused.status == 401)
       let bearer = ["Authorization": "Bearer 0123456789abcdef"]
       #expect(try await page.get("/", headers: bearer).status == 200)

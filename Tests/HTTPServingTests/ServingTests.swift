@@ -151,6 +151,71 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    ("/run?id=a%2Fb&x=1+2", "/run?id=a%2Fb&x=1+2"), ("/", "/"), ("/?text=%22%3E", "/?text=%22%3E"),
+    ("//evil.example", "/"), ("///evil.example", "/"), ("/\\evil.example", "/"),
+    ("/x/\\evil.example", "/"), ("/%5Cevil.example", "/%5Cevil.example"),
+    ("/%2Fevil.example", "/%2Fevil.example"),
+  ])
+  func `A1: the login form returns to the address that was asked for`(
+    asked: String, expected: String
+  ) async throws {
+    let token = "0123456789abcdef"
+    try await ServerFixture.with(token: token) { server in
+      let page = await exchange(server.port, message("GET \(asked) HTTP/1.1", to: server.name))
+      #expect(status(of: page) == 401)
+      let action = try #require(page?.firstMatch(of: /action="(\/login[A-Za-z0-9?=%._~-]*)"/)?.1)
+      // A wrong token keeps the address.
+      let again = await login(server, String(action), "wrong")
+      #expect(status(of: again) == 401)
+      #expect(again?.contains("action=\"\(action)\"") == true)
+      let response = await login(server, String(action), token)
+      #expect(response?.contains("\r\nLocation: \(expected)\r\n") == true, "\(response ?? "")")
+    }
+  }
+
+  @Test(arguments: [
+    "//evil.example", "%2F%2Fevil.example", "%252F%252Fevil.example", "/%2Fevil.example",
+    "/\\evil.example", "%5C%5Cevil.example", "/%5Cevil.example", "https://evil.example",
+    "https:evil.example", "javascript:alert(1)", "evil.example", "", "/login", "/login?to=%2F",
+    "/%0D%0ALocation:%20https://evil.example", "/%0A", "/%09/evil.example", "/%20", "/%C3%A4",
+    "/a%23b",
+    "/../evil", "/.%5Cevil",
+  ])
+  func `A1: the login form returns to no other server`(target: String) async throws {
+    let token = "0123456789abcdef"
+    try await ServerFixture.with(token: token) { server in
+      let response = try #require(await login(server, "/login?to=\(target)", token))
+      #expect(response.hasPrefix("HTTP/1.1 303 See Other\r\n"))
+      #expect(response.contains("\r\nLocation: /\r\n"), "\(response)")
+      #expect(!response.contains("evil"))
+    }
+  }
+
+  @Test func `A1: a browser with a session that opens the login form is redirected`() async throws {
+    let token = "0123456789abcdef"
+    try await ServerFixture.with(token: token) { server in
+      let line = "GET /login?to=%2Frun%3Fid%3D1 HTTP/1.1"
+      let outside = await exchange(server.port, message(line, to: server.name))
+      #expect(outside?.contains(#"action="/login?to=%2Frun%3Fid%3D1""#) == true)
+      let inside = await exchange(
+        server.port, message(line, to: server.name, "Authorization: Bearer \(token)"))
+      #expect(status(of: inside) == 303)
+      #expect(inside?.contains("\r\nLocation: /run?id=1\r\n") == true)
+    }
+  }
+
+  /// Sends the login form.
+  private func login(_ server: ServerFixture, _ path: String, _ token: String) async -> String? {
+    let form = "token=\(token)"
+    return await exchange(
+      server.port,
+      message(
+        "POST \(path) HTTP/1.1", to: server.name, "Origin: http://\(server.name)",
+        "Content-Type: application/x-www-form-urlencoded", "Content-Length: \(form.utf8.count)",
+        body: form))
+  }
+
   @Test func `A2: a method that an address does not take is refused with those that it takes`()
     async throws
   {

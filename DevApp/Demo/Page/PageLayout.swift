@@ -9,6 +9,8 @@ struct PageLayout {
   let heading: HTML
   /// The problem of the request; nil if it has none.
   var problem: String?
+  /// Whether the page shows the changes of the store.
+  var isLive = true
   let main: HTML
 
   /// Outside of the contents, which the script replaces.
@@ -16,6 +18,20 @@ struct PageLayout {
     guard let problem else { return "<p id=\"notice\" role=\"status\" tabindex=\"-1\"></p>" }
     return """
       <p id="notice" class="notice failed" role="alert" tabindex="-1">\(problem)</p>
+      """
+  }
+
+  private var live: HTML {
+    isLive
+      ? "<span class=\"live lost\" role=\"status\">not live: reload to see changes</span>" : ""
+  }
+
+  private func script(_ nonce: String) -> HTML {
+    if !isLive { return "" }
+    return """
+      <script nonce="\(attribute: nonce)" type="module">
+      \(PageFiles.script)</script>
+
       """
   }
 
@@ -31,12 +47,10 @@ struct PageLayout {
     <link rel="icon" href="/icon.svg" type="image/svg+xml">
     <style nonce="\(attribute: nonce)">
     \(PageFiles.style)</style>
-    <script nonce="\(attribute: nonce)" type="module">
-    \(PageFiles.script)</script>
-    </head>
+    \(script(nonce))</head>
     <body>
     <a class="skip" href="#main">Skip to the contents</a>
-    <header>\(heading)<span class="live lost" role="status">not live: reload to see changes</span></header>
+    <header>\(heading)\(live)</header>
     \(notice)
     <main id="main" tabindex="-1">
     \(main)

@@ -25,7 +25,8 @@
         store: store, place: place, isReadOnly: isReadOnly, changes: changes,
         flows: journal.map { FlowRunReader(journal: $0) })
       let server = ServeHTTP(
-        at: address, token: token, methods: RunRoutes.methods, onListening: onListening
+        at: address, token: token, methods: RunRoutes.methods,
+        loginPage: \.styledPage, onListening: onListening
       ) { await routes.response(to: $0) }
       let watch = SimpleOperation { try await changes.watch() }.named("watch the store")
       do {

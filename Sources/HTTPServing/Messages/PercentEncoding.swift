@@ -41,14 +41,18 @@ enum PercentEncoding {
 
   /// Encodes a path and its query for a header field. Everything but letters, digits and a few
   /// characters without a meaning for the header becomes `%XX`.
-  static func encoded(target: String) -> String {
+  static func encoded(target: String) -> String { encoded(target, keeping: "-._~/?&=%+") }
+
+  /// Encodes the value of an item of a query.
+  static func item(_ value: String) -> String { encoded(value, keeping: "-._~") }
+
+  private static func encoded(_ text: String, keeping characters: String) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
     var result: [UInt8] = []
-    for byte in target.utf8 {
+    for byte in text.utf8 {
       let character = Character(UnicodeScalar(byte))
       if character.isASCII,
-        character.isLetter || character.isNumber
-          || "-._~/?&=%".contains(character)
+        character.isLetter || character.isNumber || characters.contains(character)
       {
         result.append(byte)
       } else {

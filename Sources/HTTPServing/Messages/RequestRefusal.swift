@@ -6,14 +6,17 @@ package struct RequestRefusal: Error, Hashable, Sendable, CustomStringConvertibl
   package let description: String
   /// The methods that the address takes, if the method is the reason.
   package let allowed: [String]
+  /// The address that a browser returns to after it has sent the token, if the token is missing.
+  let login: String?
 
-  init(_ status: Int, _ description: String) {
-    (self.status, self.description, allowed) = (status, description, [])
+  init(_ status: Int, _ description: String, login: String? = nil) {
+    (self.status, self.description, self.login) = (status, description, login)
+    allowed = []
   }
 
   /// The address takes other methods (RFC 9110, 15.5.6).
   init(method: String, allowing allowed: [String]) {
-    (status, description) = (405, "The method \(method) is not allowed.")
+    (status, description, login) = (405, "The method \(method) is not allowed.", nil)
     self.allowed = allowed
   }
 }

@@ -1,5 +1,7 @@
 /// The path and the query of a request.
 package struct RequestTarget: Sendable {
+  /// The target as the client sent it.
+  package let text: String
   /// The path, decoded once. It begins with a slash and has no segment `.` or `..`.
   package let path: String
   /// The items of the query, decoded once, in their order.
@@ -28,5 +30,6 @@ package struct RequestTarget: Sendable {
       })
     else { throw RequestRefusal(400, "The path has a control character, or a segment of dots.") }
     (self.path, self.query) = (path, query)
+    self.text = String(decoding: text, as: UTF8.self)
   }
 }

@@ -73,7 +73,7 @@ package struct RequestGuard: Sendable {
       return RequestRefusal(403, "The request comes from a page of another origin.")
     }
     if !LoginForm.isLogin(head), !isPermitted(head) {
-      return RequestRefusal(401, "The request needs the token of the server.")
+      return RequestRefusal(401, LoginForm.reason, login: LoginForm.target(of: head))
     }
     return nil
   }

@@ -69,7 +69,7 @@ extension HTTPServer {
       } catch {
         // The body was not read, so the connection cannot be used for another request.
         _ = connection.willRespond()
-        return respond(response(to: error), closing: true, on: handle)
+        return respond(closing: true, on: handle) { response(to: error, nonce: $0) }
       }
     case .readBody:
       if upload.count > 0 {
@@ -102,40 +102,53 @@ extension HTTPServer {
   /// The request is complete.
   private func complete(_ handle: ConnectionHandle, _ connection: ServerConnection) -> MHD_Result {
     guard let upload = connection.takeUpload() else { return composite_http_no }
-    if let response = ownResponse(to: upload) {
-      return respond(response, closing: connection.willRespond(), on: handle)
+    let nonce = Self.nonce
+    if let response = ownResponse(to: upload, nonce: nonce) {
+      return handle.queue(
+        response, nonce: nonce, closing: connection.willRespond(), for: connection)
     }
     guard let number = connection.suspendForHandler() else {
       _ = connection.willRespond()
-      return respond(
-        HTTPResponse(.text, "The server stops.\n", status: 503), closing: true, on: handle)
+      return respond(closing: true, on: handle) { _ in
+        HTTPResponse(.text, "The server stops.\n", status: 503)
+      }
     }
     let request = HTTPRequest(
-      body: upload.body, peer: connection.peer, nonce: Self.nonce,
+      body: upload.body, peer: connection.peer, nonce: nonce,
       formSecret: requestGuard.secrets.form.text, head: upload.head)
     hand(over: Exchange(request: request, connection: connection, number: number))
     return composite_http_yes
   }
 
   /// The response to a request that needs no handler; nil if it needs one.
-  private func ownResponse(to upload: ServerConnection.StateMachine.Upload) -> HTTPResponse? {
+  private func ownResponse(
+    to upload: ServerConnection.StateMachine.Upload, nonce: String
+  ) -> HTTPResponse? {
     if upload.isTooLarge { return HTTPResponse(tooLarge) }
     if let refusal = requestGuard.refusal(of: upload.head, body: upload.body) {
-      return response(to: refusal)
+      return response(to: refusal, nonce: nonce)
     }
-    guard requestGuard.secrets.token != nil, LoginForm.isLogin(upload.head) else { return nil }
-    return LoginForm.response(to: upload.body, of: upload.head, by: requestGuard)
+    let head = upload.head
+    guard requestGuard.secrets.token != nil, head.target.path == LoginForm.path else { return nil }
+    if LoginForm.isLogin(head) {
+      return LoginForm.response(
+        to: upload.body, of: head, by: requestGuard, nonce: nonce, page: loginPage)
+    }
+    // The browser has the session already.
+    return head.isSafe ? .redirect(to: LoginForm.target(of: head)) : nil
   }
 
-  private func response(to refusal: RequestRefusal) -> HTTPResponse {
-    refusal.status == 401 ? LoginForm.page(refusal.description) : HTTPResponse(refusal)
+  private func response(to refusal: RequestRefusal, nonce: String) -> HTTPResponse {
+    guard let target = refusal.login else { return HTTPResponse(refusal) }
+    return .login(loginPage(LoginForm(for: target, nonce: nonce)))
   }
 
   private func respond(
-    _ response: HTTPResponse, closing: Bool, on handle: ConnectionHandle
+    closing: Bool, on handle: ConnectionHandle, _ response: (String) -> HTTPResponse
   ) -> MHD_Result {
     guard let connection = handle.connection else { return composite_http_no }
-    return handle.queue(response, nonce: Self.nonce, closing: closing, for: connection)
+    let nonce = Self.nonce
+    return handle.queue(response(nonce), nonce: nonce, closing: closing, for: connection)
   }
 
   private static var nonce: String { Secret.hex(words: 2) }

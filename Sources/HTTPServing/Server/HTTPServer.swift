@@ -19,13 +19,17 @@ final class HTTPServer: Sendable {
 
   let requestGuard: RequestGuard
   let limits: ServerLimits
+  let loginPage: ServeHTTP.LoginPage
   private let state = Lock(State())
   private let exchanges = AsyncStream<Exchange>.makeStream()
   private let timers: [ConnectionDeadline.Kind: Signal]
   private let drained = Signal()
 
-  init(guardedBy requestGuard: RequestGuard, limits: ServerLimits) {
-    (self.requestGuard, self.limits) = (requestGuard, limits)
+  init(
+    guardedBy requestGuard: RequestGuard, limits: ServerLimits,
+    loginPage: @escaping ServeHTTP.LoginPage
+  ) {
+    (self.requestGuard, self.limits, self.loginPage) = (requestGuard, limits, loginPage)
     timers = Dictionary(
       uniqueKeysWithValues: ConnectionDeadline.Kind.allCases.map { ($0, Signal()) })
   }

@@ -16,6 +16,9 @@ package struct ServeHTTP: ComposableOperation {
   /// Returns the response to a request. Handlers run concurrently.
   package typealias Handler = @Sendable (HTTPRequest) async -> HTTPResponse
 
+  /// Returns the page that asks for the token. It is called on the thread of the server.
+  package typealias LoginPage = @Sendable (LoginForm) -> String
+
   /// The minimum size of a token, in bytes.
   package static let minimumTokenSize = 16
 
@@ -24,6 +27,7 @@ package struct ServeHTTP: ComposableOperation {
   private let token: String?
   private let limits: ServerLimits
   private let methods: RequestGuard.Methods
+  private let loginPage: LoginPage
   private let onListening: @Sendable (ServerAddress) -> Void
   private let handler: Handler
 
@@ -36,6 +40,7 @@ package struct ServeHTTP: ComposableOperation {
   ///     allows.
   ///   - limits: The limits of the server.
   ///   - methods: Returns the methods that a path takes.
+  ///   - loginPage: Returns the page that asks for the token.
   ///   - onListening: Receives the address, with the port that the system has chosen if it was 0.
   ///     Clients can connect from then on.
   ///   - handler: Returns the response to a request.
@@ -43,6 +48,7 @@ package struct ServeHTTP: ComposableOperation {
   package init(
     at address: ServerAddress, names: [String] = [], token: String? = nil,
     limits: ServerLimits = ServerLimits(), methods: @escaping RequestGuard.Methods = { _ in nil },
+    loginPage: @escaping LoginPage = \.page,
     onListening: @escaping @Sendable (ServerAddress) -> Void = { _ in },
     handler: @escaping Handler
   ) {
@@ -50,7 +56,7 @@ package struct ServeHTTP: ComposableOperation {
     precondition(counts.0 >= 1, "`connections` must be at least 1 (was \(counts.0))")
     precondition(counts.1 >= 1, "`connectionsPerAddress` must be at least 1 (was \(counts.1))")
     (self.address, self.names, self.token) = (address, names, token)
-    (self.limits, self.methods) = (limits, methods)
+    (self.limits, self.methods, self.loginPage) = (limits, methods, loginPage)
     (self.onListening, self.handler) = (onListening, handler)
   }
 
@@ -70,7 +76,7 @@ package struct ServeHTTP: ComposableOperation {
     let server = HTTPServer(
       guardedBy: try RequestGuard(
         address: socket.address, names: names, secrets: secrets, methods: methods),
-      limits: limits)
+      limits: limits, loginPage: loginPage)
     let daemon = try HTTPDaemon(server, listeningOn: socket)
     onListening(socket.address)
     await server.serve(handler, from: daemon)
