@@ -250,8 +250,8 @@ import Testing
   {
     let flow = try FlowFixture(#""a": {"run": "echo x"}"#)
     #expect(try await flow.run().status == 0)
-    try flow.folder.write("0123456789abcdef\n", to: "token")
     let token = flow.folder.path + "/token"
+    try PageFixture.writeToken("0123456789abcdef\n", to: token)
     _ = try await flow.serving(nil, "--read-only", "--token-file", token) { page in
       let bearer = ["Authorization": "Bearer 0123456789abcdef"]
       let html = try await page.get(run, headers: bearer).text

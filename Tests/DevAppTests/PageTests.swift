@@ -295,10 +295,15 @@ import Testing
   @Test func `A1: a token is asked for`() async throws {
     let journal = try await journal()
     let file = journal.folder.url.appendingPathComponent("token")
-    try Data("0123456789abcdef\n".utf8).write(to: file)
+    try PageFixture.writeToken("0123456789abcdef\n", to: file.path)
     _ = try await PageFixture.serving(journal, "--token-file", file.path) { page in
       let refused = try await page.get("/run?id=ready")
       #expect(refused.status == 401)
+      #expect(refused.text.contains(#"action="/login?to=%2Frun%3Fid%3Dready""#))
+      // It looks like the other pages, and needs no script.
+      #expect(
+        refused.text.contains("prefers-color-scheme: dark") && !refused.text.contains("<script"))
+      #expect(refused.text.contains("<code>DevApp journal STORE serve --token-file FILE</code>"))
       let bearer = ["Authorization": "Bearer 0123456789abcdef"]
       #expect(try await page.get("/", headers: bearer).status == 200)
     }
@@ -318,6 +323,34 @@ import Testing
     let printed = try await journal.program(["serve"] + options).run()
     #expect(printed.status == 1 && printed.output.isEmpty)
     #expect(printed.error.contains(text), "\(printed.error)")
+    #expect(printed.error.split(separator: "\n").count == 1)
+  }
+
+  @Test(arguments: [
+    (
+      0o644, "0123456789abcdef",
+      "has the permissions 644, so other users may use it; run `chmod 600 "
+    ),
+    (0o610, "0123456789abcdef", "has the permissions 610"), (0o604, "0123456789abcdef", "604"),
+    (0o600, "", "has no token in its first line; `head -c 24 /dev/urandom | base64` prints one"),
+    (0o600, "\n0123456789abcdef", "has no token in its first line"),
+    (0o600, "0123456789abcde\n", "has a token of 15 bytes; expected at least 16"),
+    (0o600, "0123456789 abcdef", "has the byte 0x20 at position 10 of its first line"),
+    (0o600, "0123456789abcdé", "has the byte 0xC3 at position 14"),
+    (0o600, "0123456789abcde\u{0}f", "has the byte 0x00 at position 15"),
+    (0o600, "0123456789abcdef\r\r\n", "has the byte 0x0D at position 16"),
+  ])
+  func `A1: a token file that others can use, or without a token, is refused`(
+    permissions: Int, text: String, problem: String
+  ) async throws {
+    let journal = try JournalFixture()
+    try await journal.store.start(Packing(), named: "0")
+    let file = journal.folder.path + "/a token"
+    try PageFixture.writeToken(text, to: file, permissions: permissions)
+    let printed = try await journal.program(["serve", "--token-file", file]).run()
+    #expect(printed.status == 1 && printed.output.isEmpty)
+    #expect(printed.error.hasPrefix("DevApp journal: the token file"), "\(printed.error)")
+    #expect(printed.error.contains(problem), "\(printed.error)")
     #expect(printed.error.split(separator: "\n").count == 1)
   }
 

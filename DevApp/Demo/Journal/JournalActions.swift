@@ -134,14 +134,18 @@ struct JournalActions {
       // An unusable store is an error at once.
       _ = try await store.runs(limit: 1)
       let (place, output) = (place, output)
+      let token = try arguments.tokenFile.map {
+        try TokenFile.token(in: $0, minimum: ServeHTTP.minimumTokenSize)
+      }
       let serve = ServeRuns(
         store: store, place: place,
         journal: RunStore.isAddress(arguments.place) ? nil : arguments.place,
-        address: try ServerAddress(arguments.address),
-        token: try arguments.tokenFile.map(Self.token), isReadOnly: arguments.isReadOnly
+        address: try ServerAddress(arguments.address), token: token,
+        isReadOnly: arguments.isReadOnly
       ) { address in
+        let demand = token == nil ? "" : " and asks for the token"
         let line =
-          "http://\(address)/ shows the runs of \(place.onOneLine); Ctrl-C ends the page\n"
+          "http://\(address)/ shows the runs of \(place.onOneLine)\(demand); Ctrl-C ends the page\n"
         try? output.write(Array(line.utf8))
       }
       let flow = try await PerformedFlow(
@@ -158,20 +162,6 @@ struct JournalActions {
         `swift package purge-cache`, and build it again
         """)
     #endif
-  }
-
-  /// Reads the first line of a file.
-  private static func token(in path: String) throws -> String {
-    let bytes: [UInt8]
-    do { bytes = try FileDescriptor.contents(ofFile: path) } catch {
-      throw JournalError("the token file \(RawPath(path)): \(error)")
-    }
-    let line = bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
-    guard let token = String(validating: line, as: UTF8.self), !token.isEmpty else {
-      throw JournalError(
-        "the token file \(RawPath(path)) has no token; expected it in the first line")
-    }
-    return token
   }
 
   private func cancel(_ run: RunSummary) async throws {

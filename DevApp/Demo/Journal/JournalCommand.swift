@@ -51,8 +51,8 @@ struct JournalCommand {
       --address HOST:PORT
                         where the page is (default: 127.0.0.1:8080); port 0 is any free one
       --read-only       shows runs only
-      --token-file FILE the token that the page asks for, the first line of FILE; needed for an address that other
-                        machines can reach
+      --token-file FILE the token that the page asks for, the first line of FILE, which only its owner may read; needed
+                        for an address that other machines can reach
 
     list and show
       --json            prints each run as a JSON object on a line, with times in UTC

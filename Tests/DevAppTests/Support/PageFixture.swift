@@ -67,6 +67,12 @@ struct PageFixture: Sendable {
 
   func url(_ path: String) -> URL {
     guard let url = URL(string: path, relativeTo: url) else {
+  /// Writes a file with a token, which only its owner may use.
+  static func writeToken(_ text: String, to path: String, permissions: Int = 0o600) throws {
+    try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+    try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: path)
+  }
+
       preconditionFailure("invalid path: \(path)")
     }
     return url.absoluteURL
