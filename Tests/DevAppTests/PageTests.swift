@@ -314,6 +314,7 @@ import Testing
     (["--address", "nowhere"], "nowhere"),
     (["--address", "127.0.0.1:99999"], "99999"),
     (["--token-file", "/none"], "the token file /none"),
+    (["--host", "a:80"], "invalid --host a:80; expected a name of this machine without a port"),
   ])
   func `an address and a token that cannot be used are named`(
     options: [String], text: String
@@ -321,7 +322,7 @@ import Testing
     let journal = try JournalFixture()
     try await journal.store.start(Packing(), named: "0")
     let printed = try await journal.program(["serve"] + options).run()
-    #expect(printed.status == 1 && printed.output.isEmpty)
+    #expect(printed.status == (options[0] == "--host" ? 64 : 1) && printed.output.isEmpty)
     #expect(printed.error.contains(text), "\(printed.error)")
     #expect(printed.error.split(separator: "\n").count == 1)
   }
@@ -352,6 +353,41 @@ import Testing
     #expect(printed.error.hasPrefix("DevApp journal: the token file"), "\(printed.error)")
     #expect(printed.error.contains(problem), "\(printed.error)")
     #expect(printed.error.split(separator: "\n").count == 1)
+  }
+
+  @Test func `A1: names of the machine are accepted, and an address to open is printed`()
+    async throws
+  {
+    let journal = try await journal()
+    let file = journal.folder.path + "/token"
+    try PageFixture.writeToken("0123456789abcdef\n", to: file)
+    let bearer = "Bearer 0123456789abcdef"
+    let printed = try await PageFixture.serving(
+      journal, "--address", "0.0.0.0:0", "--token-file", file
+    ) { page in
+      let port = try #require(page.url.port)
+      #expect(page.url.host() != "0.0.0.0")
+      #expect(
+        page.line.hasSuffix(" and asks for the token; Ctrl-C ends the page\n"), "\(page.line)")
+      for (host, expected) in [
+        (try #require(page.url.host()), 200), ("localhost", 200), ("evil.example", 421),
+      ] {
+        let answer = try await page.get(
+          "/icon.svg", headers: ["Host": "\(host):\(port)", "Authorization": bearer])
+        #expect(answer.status == expected, "\(host)")
+      }
+    }
+    #expect(printed.status == 130)
+    _ = try await PageFixture.serving(
+      journal, "--host", "localhost", "--host", "runs.example"
+    ) { page in
+      #expect(page.url.host() == "localhost")
+      let port = try #require(page.url.port)
+      for (host, expected) in [("Runs.Example", 200), ("other.example", 421)] {
+        let answer = try await page.get("/", headers: ["Host": "\(host):\(port)"])
+        #expect(answer.status == expected, "\(host)")
+      }
+    }
   }
 
   // MARK: Changes

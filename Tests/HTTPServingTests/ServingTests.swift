@@ -252,6 +252,29 @@ import Testing
     }
   }
 
+  @Test func `A1: a server on all addresses has the name of its host, and an address to open`()
+    async throws
+  {
+    let token = "0123456789abcdef"
+    let server = try await ServerFixture.start(at: "0.0.0.0:0", token: token) { _ in
+      HTTPResponse(.text, "ok")
+    }
+    let name = try #require(ServerAddress.hostName)
+    let open = server.address.reachable
+    #expect(open.host != "0.0.0.0" && open.port == server.port)
+    for (host, expected) in [
+      (name, 200), (name.uppercased(), 200), (open.host, 200), ("localhost", 200),
+      ("not-\(name)", 421), ("\(name).evil.example", 421),
+    ] {
+      let response = await exchange(
+        server.port, message(to: "\(host):\(server.port)", "Authorization: Bearer \(token)"))
+      #expect(status(of: response) == expected, "\(host)")
+    }
+    await server.stop()
+    #expect(try ServerAddress("[::]:80").reachable.host != "::")
+    #expect(try ServerAddress("127.0.0.1:80").reachable == ServerAddress("127.0.0.1:80"))
+  }
+
   @Test func `a form with the server's secret is accepted`() async throws {
     try await ServerFixture.with { request in
       HTTPResponse(

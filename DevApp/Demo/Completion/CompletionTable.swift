@@ -133,6 +133,7 @@ enum CompletionTable {
         "serve", "shows the runs on a page for the browser",
         options: [
           CompletionOption("--address", "where the page is, such as 127.0.0.1:8080", .text),
+          CompletionOption("--host", "a name of this machine in the address of the page", .text),
           CompletionOption("--read-only", "shows runs only"),
           CompletionOption("--token-file", "the file with the token", .file), queue, help,
         ]),

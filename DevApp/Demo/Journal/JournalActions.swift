@@ -133,19 +133,20 @@ struct JournalActions {
     #if canImport(HTTPServing)
       // An unusable store is an error at once.
       _ = try await store.runs(limit: 1)
-      let (place, output) = (place, output)
+      let (place, output, hosts) = (place, output, arguments.hosts)
       let token = try arguments.tokenFile.map {
         try TokenFile.token(in: $0, minimum: ServeHTTP.minimumTokenSize)
       }
       let serve = ServeRuns(
         store: store, place: place,
         journal: RunStore.isAddress(arguments.place) ? nil : arguments.place,
-        address: try ServerAddress(arguments.address), token: token,
+        address: try ServerAddress(arguments.address), hosts: arguments.hosts, token: token,
         isReadOnly: arguments.isReadOnly
       ) { address in
+        let host = hosts.first.map { "\($0):\(address.port)" } ?? "\(address.reachable)"
         let demand = token == nil ? "" : " and asks for the token"
         let line =
-          "http://\(address)/ shows the runs of \(place.onOneLine)\(demand); Ctrl-C ends the page\n"
+          "http://\(host)/ shows the runs of \(place.onOneLine)\(demand); Ctrl-C ends the page\n"
         try? output.write(Array(line.utf8))
       }
       let flow = try await PerformedFlow(

@@ -21,7 +21,7 @@ struct JournalArguments {
       case .cancel: ["--because"]
       case .retry: ["--from"]
       case .forget: ["--older-than"]
-      case .serve: ["--address", "--read-only", "--token-file"]
+      case .serve: ["--address", "--host", "--read-only", "--token-file"]
       case .send, .check, .`init`: []
       }
     }
@@ -45,6 +45,7 @@ struct JournalArguments {
   private(set) var step: Int?
   private(set) var age: Duration?
   private(set) var address = "127.0.0.1:8080"
+  private(set) var hosts: [String] = []
   private(set) var isReadOnly = false
   private(set) var tokenFile: String?
 
@@ -108,6 +109,20 @@ struct JournalArguments {
     (action.positions + ["options"]).joined(separator: " ")
   }
 
+  /// Whether a text can be the name of a host: letters, digits, hyphens, underscores and dots.
+  private static func isHost(_ text: String) -> Bool {
+    let isNamed = text.utf8.allSatisfy {
+      switch $0 {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"),
+        UInt8(ascii: "."):
+        true
+      default: false
+      }
+    }
+    return isNamed && text.utf8.count <= 253
+  }
+
   private mutating func take(
     _ argument: RawPath, _ option: String, from rest: inout ArraySlice<RawPath>
   ) throws(UsageError) {
@@ -131,6 +146,11 @@ struct JournalArguments {
     case "--live": isLive = true
     case "--flow": flow = try value("the name of a flow")
     case "--address": address = try value("HOST:PORT, such as 127.0.0.1:8080")
+    case "--host":
+      let expected = "a name of this machine without a port, such as runs.example"
+      let text = try value(expected)
+      guard Self.isHost(text) else { throw invalid(text, expected) }
+      hosts.append(text)
     case "--read-only": isReadOnly = true
     case "--token-file": tokenFile = try value("the file with the token")
     case "--because": reason = try value("a reason")

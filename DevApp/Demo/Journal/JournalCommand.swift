@@ -12,7 +12,7 @@ struct JournalCommand {
            DevApp journal STORE forget RUN
            DevApp journal STORE forget --older-than AGE
            DevApp journal STORE check
-           DevApp journal STORE serve [--address HOST:PORT] [--read-only] [--token-file FILE]
+           DevApp journal STORE serve [--address HOST:PORT] [--host NAME] [--read-only] [--token-file FILE]
            DevApp journal STORE init
 
     Shows and controls durable runs, which survive the end of their process. STORE is the SQLite file that an existing
@@ -50,6 +50,8 @@ struct JournalCommand {
     serve
       --address HOST:PORT
                         where the page is (default: 127.0.0.1:8080); port 0 is any free one
+      --host NAME       a name of this machine under which browsers may open the page, beside its host name and its
+                        IP addresses; may be repeated
       --read-only       shows runs only
       --token-file FILE the token that the page asks for, the first line of FILE, which only its owner may read; needed
                         for an address that other machines can reach

@@ -13,6 +13,8 @@
     /// The SQLite file of the store; nil for a database.
     let journal: String?
     let address: ServerAddress
+    /// The names of the machine that clients may use instead of the address.
+    let hosts: [String]
     let token: String?
     let isReadOnly: Bool
     let onListening: @Sendable (ServerAddress) -> Void
@@ -25,7 +27,7 @@
         store: store, place: place, isReadOnly: isReadOnly, changes: changes,
         flows: journal.map { FlowRunReader(journal: $0) })
       let server = ServeHTTP(
-        at: address, token: token, methods: RunRoutes.methods,
+        at: address, names: hosts, token: token, methods: RunRoutes.methods,
         loginPage: \.styledPage, onListening: onListening
       ) { await routes.response(to: $0) }
       let watch = SimpleOperation { try await changes.watch() }.named("watch the store")

@@ -22,7 +22,7 @@ package struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
     (self.host, self.port, self.isIPv6) = (host, port, isIPv6)
   }
 
-  private init(host: String, port: UInt16, isIPv6: Bool) {
+  init(host: String, port: UInt16, isIPv6: Bool) {
     (self.host, self.port, self.isIPv6) = (host, port, isIPv6)
   }
 

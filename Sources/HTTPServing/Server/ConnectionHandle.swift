@@ -19,13 +19,7 @@ internal import SystemSupport
   /// The address of the client, without the port.
   var peer: String {
     guard let address = unsafe composite_http_peer(pointer) else { return "" }
-    let isIPv6 = unsafe Int32(address.pointee.sa_family) == AF_INET6
-    let size = isIPv6 ? MemoryLayout<sockaddr_in6>.size : MemoryLayout<sockaddr_in>.size
-    var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN) + 32)
-    let code = unsafe getnameinfo(
-      address, socklen_t(size), &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST)
-    guard code == 0 else { return "" }
-    return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    return unsafe ServerAddress.numericHost(of: address) ?? ""
   }
 
   /// Reads the header of the request.

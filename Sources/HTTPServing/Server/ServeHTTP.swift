@@ -35,7 +35,8 @@ package struct ServeHTTP: ComposableOperation {
   ///
   /// - Parameters:
   ///   - address: The address to listen on.
-  ///   - names: The names of the host that clients may use instead of the address.
+  ///   - names: The names of the host that clients may use instead of the address. The name that
+  ///     the system has is one of them if other hosts can reach the address.
   ///   - token: The token that clients need; nil if they need none, which only a loopback address
   ///     allows.
   ///   - limits: The limits of the server.
@@ -70,6 +71,7 @@ package struct ServeHTTP: ComposableOperation {
         count: token.utf8.count, minimum: Self.minimumTokenSize)
     }
     let secrets = ServerSecrets(token: token)
+    let names = names + (address.isLoopback ? [] : [ServerAddress.hostName].compactMap(\.self))
     // Before the port is taken.
     _ = try RequestGuard(address: address, names: names, secrets: secrets)
     let socket = try ListeningSocket(address)

@@ -27,6 +27,8 @@ struct PageFixture: Sendable {
 
   /// The address of the page, with a slash at its end.
   let url: URL
+  /// The line that the program has printed.
+  let line: String
   /// The identifier of the process that serves it.
   let process: Int32
 
@@ -57,7 +59,7 @@ struct PageFixture: Sendable {
       await eventually { firstLine() != nil || hasEnded(process) }
       let line = firstLine() ?? ""
       if let url = URL(string: String(line.prefix { $0 != " " })), url.scheme == "http" {
-        try await body(PageFixture(url: url, process: process))
+        try await body(PageFixture(url: url, line: line, process: process))
       } else {
         Issue.record("the server has not started: \(line)")
       }
@@ -65,14 +67,14 @@ struct PageFixture: Sendable {
     }
   }
 
-  func url(_ path: String) -> URL {
-    guard let url = URL(string: path, relativeTo: url) else {
   /// Writes a file with a token, which only its owner may use.
   static func writeToken(_ text: String, to path: String, permissions: Int = 0o600) throws {
     try Data(text.utf8).write(to: URL(fileURLWithPath: path))
     try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: path)
   }
 
+  func url(_ path: String) -> URL {
+    guard let url = URL(string: path, relativeTo: url) else {
       preconditionFailure("invalid path: \(path)")
     }
     return url.absoluteURL
