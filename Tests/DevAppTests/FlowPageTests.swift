@@ -119,6 +119,27 @@ import Testing
     }
   }
 
+  @Test func `A9: a step without an attempt shows none`() async throws {
+    let flow = try FlowFixture(
+      """
+      "a": {"run": "true", "only-if": "exit 2"}, "b": {"each": ["x"], "run": "true"}
+      """)
+    let ran = try await flow.run("--keep-going")
+    #expect(
+      ran.error.contains(/step 'a' failed: only-if ended with exit status 2 \([0-9.]+ m?s\)\n/),
+      "\(ran.error)")
+    _ = try await flow.serving { page in
+      let steps = try await page.steps(run)
+      #expect(
+        steps.map { "\($0.name) \($0.state) \($0.attempts ?? 0)" } == [
+          "a failed 0", "b succeeded 0", "b[x] succeeded 1",
+        ])
+      let html = try await page.get(run).text
+      let cells = html.matches(of: /"Attempts">([^<]*)</).map { String($0.1) }
+      #expect(cells.filter { $0 == "" }.count == 2 && cells.contains("1"), "\(cells)")
+    }
+  }
+
   @Test func `A9: the children of a step are counted, and those that failed are named`()
     async throws
   {

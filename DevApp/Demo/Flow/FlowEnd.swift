@@ -15,7 +15,8 @@ struct FlowEnd: Sendable {
   /// The failure, or why it was skipped.
   var reason: String?
   var duration: Duration?
-  var attempts = 1
+  /// The number of attempts that have begun; 0 for a step with children.
+  var attempts = 0
   /// The last lines of the output of a failed step.
   var lastLines: [String] = []
   /// Whether it is a child of a step.
@@ -35,7 +36,8 @@ struct FlowEnd: Sendable {
   var message: String {
     var text = "step '\(unit.onOneLine)' failed: \((reason ?? "").onOneLine)"
     if let duration {
-      text += " after \(attempts.counted("attempt")) (\(duration.readableTime))"
+      if attempts > 0 { text += " after \(attempts.counted("attempt"))" }
+      text += " (\(duration.readableTime))"
     }
     if !lastLines.isEmpty {
       text += "; its last lines:" + lastLines.map { "\n  \($0)" }.joined()

@@ -42,7 +42,7 @@ extension FlowStepRecord {
   init(_ end: FlowEnd) {
     self.init(
       unit: end.unit, parent: end.isChild ? end.unit.stepName : nil,
-      state: end.state, reason: end.reason, attempts: end.duration == nil ? nil : end.attempts,
+      state: end.state, reason: end.reason, attempts: end.attempts > 0 ? end.attempts : nil,
       ended: end.state == .done || end.state == .upToDate ? nil : Self.now)
   }
 

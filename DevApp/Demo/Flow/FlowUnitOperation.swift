@@ -64,7 +64,7 @@ struct FlowUnitOperation: ComposableOperation {
   }
 
   private func end(
-    _ state: FlowEnd.State, reason: String? = nil, duration: Duration? = nil, attempts: Int = 1,
+    _ state: FlowEnd.State, reason: String? = nil, duration: Duration? = nil, attempts: Int = 0,
     lastLines: [String] = []
   ) -> FlowEnd {
     FlowEnd(
@@ -92,8 +92,7 @@ struct FlowCountedAttempt: ComposableOperation {
 final class FlowAttemptCounter: Sendable {
   private let state = Lock((count: 0, began: ContinuousClock.now))
 
-  /// At least 1, also if a condition has prevented the attempts.
-  var count: Int { max(1, state.withLock(\.count)) }
+  var count: Int { state.withLock(\.count) }
 
   /// The time since the first attempt began.
   var duration: Duration { ContinuousClock.now - state.withLock(\.began) }
