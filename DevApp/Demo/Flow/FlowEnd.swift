@@ -2,8 +2,8 @@ import CompositeOperations
 import CompositeOperationsFoundation
 
 /// How a step or a child ended.
-struct FlowEnd: Sendable {
-  enum State: String, Sendable, CaseIterable {
+package struct FlowEnd: Sendable {
+  package enum State: String, Sendable, CaseIterable {
     case succeeded, failed, skipped, cancelled
     case upToDate = "up to date"
     /// It had succeeded before an interruption of the run.

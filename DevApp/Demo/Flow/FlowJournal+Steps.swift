@@ -4,24 +4,34 @@ import SQLiteSupport
 import SystemSupport
 
 /// The progress of a step or a child of a run, as the journal stores it.
-struct FlowStepRecord: Sendable {
+package struct FlowStepRecord: Sendable, Equatable {
   /// The name of the step or the child.
-  let unit: String
+  package let unit: String
   /// The step of a child; nil for a step.
-  var parent: String?
+  package var parent: String?
   /// Nil while it runs.
-  var state: FlowEnd.State?
-  var reason: String?
+  package var state: FlowEnd.State?
+  package var reason: String?
   /// The number of attempts that have begun; 0 while its condition is checked.
-  var attempts: Int?
+  package var attempts: Int?
   /// The number of children.
-  var children: Int?
+  package var children: Int?
   /// The names of the children. Those of an earlier list are removed.
-  var childNames: [String]?
+  package var childNames: [String]?
   /// When its first attempt began, in milliseconds since 1970.
-  var began: Int64?
+  package var began: Int64?
   /// Milliseconds since 1970.
-  var ended: Int64?
+  package var ended: Int64?
+
+  package init(
+    unit: String, parent: String? = nil, state: FlowEnd.State? = nil, reason: String? = nil,
+    attempts: Int? = nil, children: Int? = nil, childNames: [String]? = nil, began: Int64? = nil,
+    ended: Int64? = nil
+  ) {
+    (self.unit, self.parent, self.state, self.reason) = (unit, parent, state, reason)
+    (self.attempts, self.children, self.childNames) = (attempts, children, childNames)
+    (self.began, self.ended) = (began, ended)
+  }
 
   /// Overwrites the fields that a later record of the same step has. A step that begins again has none
   /// of the old ones.

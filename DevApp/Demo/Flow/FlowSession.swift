@@ -42,7 +42,9 @@ final class FlowSession: Sendable {
     self.keepsGoing = keepsGoing
     self.reporter = reporter
     self.runner = runner
-    recorder = FlowStepRecorder(journal, ofRun: checker.run)
+    recorder = FlowStepRecorder { [run = checker.run] records, onFailure in
+      journal.storeLater(records, ofRun: run, onFailure: onFailure)
+    }
     slots = Permits(file.width ?? Processors.count, name: "a slot")
     locks = Dictionary(
       uniqueKeysWithValues: file.locks.map { ($0, Permits($1, name: $0)) })

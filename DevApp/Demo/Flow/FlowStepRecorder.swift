@@ -4,7 +4,15 @@ import Dispatch
 /// Stores the progress of the steps of a run in the journal, so that other processes can show it while
 /// the run is in progress. The records of a short time are stored together, so that a flow with short
 /// steps does not wait.
-final class FlowStepRecorder: Sendable {
+package final class FlowStepRecorder: Sendable {
+  /// Stores records when it is their turn. The first closure returns them; the second one receives
+  /// those that could not be stored.
+  package typealias Storing =
+    @Sendable (
+      @escaping @Sendable () -> [FlowStepRecord],
+      @escaping @Sendable ([FlowStepRecord]) -> Void
+    ) -> Void
+
   private struct State: Sendable {
     var pending: [String: FlowStepRecord] = [:]
     var isClosed = false
@@ -13,17 +21,13 @@ final class FlowStepRecorder: Sendable {
   private static let delay = DispatchTimeInterval.milliseconds(100)
   private static let delayAfterFailure = DispatchTimeInterval.seconds(1)
 
-  private let journal: FlowJournal
-  private let run: Int
+  private let storeLater: Storing
   private let state = Lock(State())
   private let queue = DispatchQueue(label: "steps")
 
-  init(_ journal: FlowJournal, ofRun number: Int) {
-    self.journal = journal
-    run = number
-  }
+  package init(storeLater: @escaping Storing) { self.storeLater = storeLater }
 
-  func note(_ record: FlowStepRecord) {
+  package func note(_ record: FlowStepRecord) {
     let isFirst = state.withLock { state in
       defer { state.pending[record.unit, default: record].update(with: record) }
       return state.pending.isEmpty
@@ -32,10 +36,9 @@ final class FlowStepRecorder: Sendable {
   }
 
   /// Stores the records before the next request to the journal.
-  func store() {
+  package func store() {
     // The journal takes them when it stores them, so that no older record is stored after a later one.
-    journal.storeLater(
-      { [self] in taken() }, ofRun: run, onFailure: { [self] records in putBack(records) })
+    storeLater({ [self] in taken() }, { [self] records in putBack(records) })
   }
 
   /// Stores the records, and then no more.
