@@ -116,6 +116,8 @@ import Testing
     _ = try await flow.serving { page in
       let states = try await page.steps(run).map(\.state)
       #expect(states == ["interrupted", "waiting"])
+      // The state of a step that has not begun follows from the others.
+      #expect(try await page.steps(run + "&step=b").map(\.state) == ["waiting"])
     }
   }
 
@@ -313,6 +315,8 @@ import Testing
       #expect(!html.contains("HTML(text"))
       #expect(html.components(separatedBy: "<pre id=\"end-").count <= 31)
       #expect(try await page.steps(run).count == 500)
+      #expect(try await page.steps(run + "&step=s450").map(\.name) == ["s450"])
+      #expect(try await page.get(run + "&step=none", asJSON: true).status == 404)
       // Each of the others has an address.
       let other = try await page.get("/run?id=f%231&step=s450").text
       #expect(other.contains("<tr id=\"step-s450\">"))

@@ -29,6 +29,22 @@ final class FlowRunReader: Sendable {
     guard let key = Key(run),
       let rows = try await read({ try FlowRunRows($0, key, Self.mostChildren, step) }) ?? nil
     else { return nil }
+    return steps(key, rows, run)
+  }
+
+  /// Returns a step or a child of a run; nil if there is none with the name.
+  func step(_ name: String, of run: RunSummary) async throws -> FlowRunSteps? {
+    guard let key = Key(run),
+      let rows = try await read({ try FlowRunRows($0, key, 1, name, isAlone: true) }) ?? nil
+    else { return nil }
+    if !rows.steps.isEmpty || !rows.children.isEmpty {
+      return steps(key, rows, run).only(name)
+    }
+    // What it waits for depends on the other steps.
+    return try await steps(of: run, including: name)?.only(name)
+  }
+
+  private func steps(_ key: Key, _ rows: FlowRunRows, _ run: RunSummary) -> FlowRunSteps {
     var problem: String?
     var file: FlowFile?
     do { file = try self.file(rows.file, named: key.flow) } catch {
@@ -41,10 +57,7 @@ final class FlowRunReader: Sendable {
   ///
   /// - Throws: A ``FlowRunLogs/Problem``; an error of the journal; nil if there is no such step.
   func log(of step: String, in run: RunSummary) async throws -> (file: FileDescriptor, size: Int)? {
-    guard let steps = try await steps(of: run, including: step),
-      steps.all.contains(where: { $0.name == step })
-    else { return nil }
-    return try steps.logs.open(step)
+    try await self.step(step, of: run)?.logs.open(step)
   }
 
   /// Returns the logs that can grow: those of the steps that run, and that of another step.
@@ -146,8 +159,14 @@ struct FlowRunRows: Sendable {
   let places: [String: String]
 
   /// Nil if there is no such run.
+  ///
+  /// - Parameters:
+  ///   - limit: The maximum number of children; 0 for no steps either.
+  ///   - included: A step or a child that is read in any case.
+  ///   - isAlone: Whether only that one is read.
   init?(
-    _ connection: SQLiteConnection, _ run: FlowRunReader.Key, _ limit: Int, _ included: String?
+    _ connection: SQLiteConnection, _ run: FlowRunReader.Key, _ limit: Int, _ included: String?,
+    isAlone: Bool = false
   ) throws {
     let record = try connection.fetchOne(
       "SELECT file, selection, began FROM flow_run WHERE flow = ?1 AND number = ?2", run.values
@@ -164,24 +183,28 @@ struct FlowRunRows: Sendable {
       (steps, children, counts, places) = ([], [], [], [:])
       return
     }
+    let name = included.map { SQLiteValue.text($0) } ?? .null
+    let values = isAlone ? run.values + [name] : run.values
+    let (ofStep, ofParent) = isAlone ? (" AND step = ?3", " AND parent = ?3") : ("", "")
     let columns = "step, parent, state, reason, attempts, children, began, ended"
     steps = try connection.fetchAll(
-      "SELECT \(columns) FROM flow_step WHERE flow = ?1 AND run = ?2 AND parent IS NULL",
-      run.values, FlowStepRecord.init)
+      "SELECT \(columns) FROM flow_step WHERE flow = ?1 AND run = ?2 AND parent IS NULL\(ofStep)",
+      values, FlowStepRecord.init)
     children = try connection.fetchAll(
       """
-      SELECT \(columns) FROM flow_step WHERE flow = ?1 AND run = ?2 AND parent IS NOT NULL
+      SELECT \(columns) FROM flow_step
+      WHERE flow = ?1 AND run = ?2 AND parent IS NOT NULL\(ofStep)
       ORDER BY step IS NOT ?3, CASE state WHEN 'failed' THEN 0 WHEN 'cancelled' THEN 2
         WHEN 'skipped' THEN 3 WHEN 'succeeded' THEN 4 WHEN 'up to date' THEN 5
         ELSE iif(state IS NULL, 1, 4) END, step LIMIT ?4
       """,
-      run.values + [included.map { .text($0) } ?? .null, .integer(Int64(limit))],
+      run.values + [name, .integer(Int64(limit))],
       FlowStepRecord.init)
     counts = try connection.fetchAll(
       """
       SELECT parent, state, count(*) FROM flow_step
-      WHERE flow = ?1 AND run = ?2 AND parent IS NOT NULL GROUP BY parent, state
-      """, run.values
+      WHERE flow = ?1 AND run = ?2 AND parent IS NOT NULL\(ofParent) GROUP BY parent, state
+      """, values
     ) { row in
       (
         row.text(at: 0) ?? "", row.text(at: 1).flatMap(FlowEnd.State.init(rawValue:)),

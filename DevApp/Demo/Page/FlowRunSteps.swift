@@ -14,7 +14,7 @@ struct FlowRunSteps: Sendable {
   /// The steps in an order in which each one follows its dependencies, each with its children.
   private(set) var all: [FlowStepView] = []
   /// The number of children that are not listed: those that need less attention.
-  let omittedChildren: Int
+  private(set) var omittedChildren: Int
   let logs: FlowRunLogs
 
   var steps: [FlowStepView] { all.filter { $0.parent == nil } }
@@ -84,6 +84,14 @@ struct FlowRunSteps: Sendable {
       notes.append(
         "The flow file has changed since the run began. The graph shows it as it is now.")
     }
+  }
+
+  /// Returns these steps without all but one; nil if it is not among them.
+  func only(_ name: String) -> FlowRunSteps? {
+    var copy = self
+    copy.all = all.filter { $0.name == name }
+    copy.omittedChildren = 0
+    return copy.all.isEmpty ? nil : copy
   }
 
   private static func hasChanged(_ file: FlowFile, since began: Int64) -> Bool {

@@ -82,17 +82,27 @@
       return request.wantsJSON ? HTTPResponse(.json, list.json) : page(list.layout, request)
     }
 
+    private func name(_ request: HTTPRequest) throws -> RunID {
+      if let name = request.queryValue("id") { return RunID(name) }
+      throw PageProblem(.badRequest, "no id; expected the name of a run, as in /run?id=NAME")
+    }
+
+    /// Returns the run of a request without its steps.
+    private func summary(_ request: HTTPRequest) async throws -> RunSummary {
+      let name = try name(request)
+      if let summary = try await store.summary(of: name) { return summary }
+      throw Self.missing(name.text)
+    }
+
     /// Returns the run of a request.
     ///
     /// - Parameter count: Returns how many finished steps to read; nil for all.
     private func existing(
       _ request: HTTPRequest, last count: (RunSummary) -> Int? = { _ in nil }
     ) async throws -> RunDetails {
-      guard let name = request.queryValue("id") else {
-        throw PageProblem(.badRequest, "no id; expected the name of a run, as in /run?id=NAME")
-      }
-      if let details = try await store.run(RunID(name), last: count) { return details }
-      throw Self.missing(name)
+      let name = try name(request)
+      if let details = try await store.run(name, last: count) { return details }
+      throw Self.missing(name.text)
     }
 
     private static func missing(_ name: String) -> PageProblem {
@@ -102,7 +112,7 @@
     private func run(_ request: HTTPRequest) async throws -> HTTPResponse {
       if request.wantsJSON {
         let details = try await existing(request)
-        let flow = try await flow(of: details.summary, request)
+        let flow = try await flowForJSON(of: details.summary, request)
         return HTTPResponse(.json, RunJSON.line(details) { flow?.write(to: &$0) })
       }
       let before = try number("before", in: request)
@@ -129,9 +139,22 @@
       }
     }
 
+    /// The steps of a run of a flow file, or the one that the request names.
+    private func flowForJSON(
+      of run: RunSummary, _ request: HTTPRequest
+    ) async throws -> FlowRunView? {
+      guard let name = request.queryValue("step"), let flows else {
+        return try await flow(of: run, request)
+      }
+      guard let step = try await flows.step(name, of: run) else {
+        throw PageProblem(.notFound, "the run has no step \(name.quoted)")
+      }
+      return FlowRunView(step, of: run.id, selected: name, at: Date())
+    }
+
     /// The whole log of a step of a flow file.
     private func log(_ request: HTTPRequest) async throws -> HTTPResponse {
-      let run = try await existing(request) { _ in 0 }.summary
+      let run = try await summary(request)
       let step = request.queryValue("step") ?? ""
       do {
         guard let (file, size) = try await flows?.log(of: step, in: run) else {
