@@ -118,6 +118,47 @@ import Testing
       #expect(states == ["interrupted", "waiting"])
       // The state of a step that has not begun follows from the others.
       #expect(try await page.steps(run + "&step=b").map(\.state) == ["waiting"])
+      let list = try await page.get("/").text
+      #expect(list.contains("<td class=\"number\" data-label=\"Steps\">0 of 2</td>"))
+    }
+  }
+
+  @Test func `A8: the list shows the names of flow files, and how many of their steps have ended`()
+    async throws
+  {
+    let flow = try FlowFixture(
+      #""a": {"run": "true"}, "b": {"run": "test $v -gt 1"}"#, head: #""values": {"v": "0"},"#)
+    for value in 1...4 {
+      #expect(
+        try await flow.run("--journal", "j", "--set", "v=\(value)").status == (value > 1 ? 0 : 1))
+    }
+    #expect(try await flow.run("--journal", "j", "--only", "b", "--set", "v=1").status == 1)
+    try flow.folder.write(
+      #"{"flow": "g", "steps": {"a": {"run": "true"}}}"#, to: "g.json")
+    #expect(try await flow.flow("run", "g.json", "--journal", "j").status == 0)
+    _ = try await flow.serving("j") { page in
+      func rows(_ path: String) async throws -> [String] {
+        let html = try await page.get(path).text
+        return html.matches(
+          of: /<tr data-key="([^"]+)">[^§]*?"Flow">([^<]*)<[^§]*?"Steps">([^<]*)</
+        ).map { "\($0.1): \($0.2), \($0.3)" }
+      }
+      // The steps of two runs of the flow are not kept any more.
+      let expected = [
+        "g#1: g, 1 of 1", "f#5: f, 1 of 1, 1 failed", "f#4: f, 2 of 2", "f#3: f, 2 of 2",
+        "f#2: f, ",
+        "f#1: f, ",
+      ]
+      #expect(try await rows("/") == expected)
+      #expect(try await rows("/?flow=flow") == expected)
+      #expect(try await rows("/?text=g").count == 1)
+      let json = try await page.get("/?text=f", asJSON: true).json
+      let runs = try #require(json["runs"] as? [[String: Any]])
+      let files = runs.map { $0["flowFile"] as? [String: Any] ?? [:] }
+      #expect(files.map { $0["flow"] as? String } == Array(repeating: "f", count: 5))
+      #expect(files.map { $0["stepCount"] as? Int } == [1, 2, 2, nil, nil])
+      #expect(files.map { $0["endedSteps"] as? Int } == [1, 2, 2, nil, nil])
+      #expect(files.map { $0["failedSteps"] as? Int } == [1, 0, 0, nil, nil])
     }
   }
 

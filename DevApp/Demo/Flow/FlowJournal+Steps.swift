@@ -78,11 +78,19 @@ extension FlowJournal {
       run INTEGER NOT NULL, PRIMARY KEY (flow, began)) STRICT, WITHOUT ROWID
     """
 
+  /// The number of steps of each run.
+  static let sizeTable = """
+    CREATE TABLE IF NOT EXISTS flow_size (flow TEXT NOT NULL, run INTEGER NOT NULL,
+      steps INTEGER NOT NULL, PRIMARY KEY (flow, run)) STRICT, WITHOUT ROWID
+    """
+
   /// Notes that a process begins or resumes a run. Removes the steps that begin again or are not in
   /// the flow file any more, and those of runs whose logs are not kept.
   ///
-  /// - Parameter names: The steps of the flow file.
-  func beginSteps(ofRun number: Int, named names: [String]) async throws {
+  /// - Parameters:
+  ///   - names: The steps of the flow file.
+  ///   - count: The number of steps that no option excludes.
+  func beginSteps(ofRun number: Int, named names: [String], count: Int) async throws {
     let names = try JSONRunCoder().encode(names)
     try await worker.run { [flow] connection in
       let (run, oldest) = (Int64(number), Int64(number - FlowLog.runs))
@@ -90,7 +98,10 @@ extension FlowJournal {
         try connection.execute(
           "INSERT OR REPLACE INTO flow_session VALUES (?1, ?2, ?3)",
           [.text(flow), .integer(FlowStepRecord.now), .integer(run)])
-        for table in ["flow_session", "flow_step"] {
+        try connection.execute(
+          "INSERT OR REPLACE INTO flow_size VALUES (?1, ?2, ?3)",
+          [.text(flow), .integer(run), .integer(Int64(count))])
+        for table in ["flow_session", "flow_size", "flow_step"] {
           try connection.execute(
             "DELETE FROM \(table) WHERE flow = ?1 AND run <= ?2", [.text(flow), .integer(oldest)])
         }

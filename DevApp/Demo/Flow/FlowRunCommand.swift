@@ -73,7 +73,8 @@ struct FlowRunCommand {
     let runner = try await runner(processes, journal, checker, plan)
     try await start.begin(in: journal)
     try await journal.beginSteps(
-      ofRun: start.run.number, named: file.steps.map(\.name))
+      ofRun: start.run.number, named: file.steps.map(\.name),
+      count: plan.count { $0 != .excluded })
     let style: FlowReporter.Style =
       arguments.isJSON ? .json : standardError.isTerminal ? .silent : .lines
     let reporter = FlowReporter(

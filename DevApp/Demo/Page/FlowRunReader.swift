@@ -44,6 +44,37 @@ final class FlowRunReader: Sendable {
     return try await steps(of: run, including: name)?.only(name)
   }
 
+  /// Returns how far the runs of flow files among some runs are.
+  func progress(of runs: [RunSummary]) async throws -> [RunID: FlowProgress] {
+    let keys = runs.compactMap { run in Key(run).map { (id: run.id, key: $0) } }
+    if keys.isEmpty { return [:] }
+    let names = try JSONRunCoder().encode(keys.map { [$0.key.flow, "\($0.key.number)"] })
+    let found = try await read(from: ["flow_run", "flow_step", "flow_size"]) { connection in
+      try connection.fetchAll(
+        """
+        SELECT key, steps, count(state), count(*) FILTER (WHERE state = 'failed')
+        FROM (SELECT key, value ->> 0 AS flow, CAST(value ->> 1 AS INTEGER) AS run
+            FROM json_each(?1)) AS wanted
+          CROSS JOIN flow_run ON flow_run.flow = wanted.flow AND number = wanted.run
+          LEFT JOIN flow_size USING (flow, run)
+          LEFT JOIN flow_step ON flow_step.flow = wanted.flow AND flow_step.run = wanted.run
+            AND flow_step.parent IS NULL
+        GROUP BY key
+        """, [.text(names)]
+      ) { row in
+        let (id, key) = keys[Int(row.integer(at: 0))]
+        let count = row.text(at: 1) == nil ? nil : Int(row.integer(at: 1))
+        return (
+          id,
+          FlowProgress(
+            flow: key.flow, stepCount: count, ended: Int(row.integer(at: 2)),
+            failed: Int(row.integer(at: 3)))
+        )
+      }
+    }
+    return Dictionary(found ?? [], uniquingKeysWith: { $1 })
+  }
+
   private func steps(_ key: Key, _ rows: FlowRunRows, _ run: RunSummary) -> FlowRunSteps {
     var problem: String?
     var file: FlowFile?
@@ -83,19 +114,18 @@ final class FlowRunReader: Sendable {
       in: FlowFolder(ofFile: rows.file, flow: key.flow, journal: nil), writtenIn: rows.times)
   }
 
-  /// Reads from the journal; nil if it has no flow files.
+  /// Reads from the journal; nil if it does not have the tables.
   private func read<Rows: Sendable>(
+    from tables: [String] = ["flow_run", "flow_step", "flow_session", "flow_command"],
     _ body: @escaping @Sendable (SQLiteConnection) throws -> Rows
   ) async throws -> Rows? {
-    try await worker.run { connection in
+    let names = tables.map { "'\($0)'" }.joined(separator: ", ")
+    return try await worker.run { connection in
       try connection.transaction(.deferred) {
-        let tables = try connection.fetchOne(
-          """
-          SELECT count(*) FROM sqlite_master WHERE type = 'table'
-            AND name IN ('flow_run', 'flow_step', 'flow_session', 'flow_command')
-          """
-        ) { $0.integer(at: 0) }
-        return tables == 4 ? try body(connection) : nil
+        let count = try connection.fetchOne(
+          "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN (\(names))"
+        ) { Int($0.integer(at: 0)) }
+        return count == tables.count ? try body(connection) : nil
       }
     }
   }

@@ -9,15 +9,19 @@ struct RunListPage {
   private let runs: [RunSummary]
   private let counts: [RunCount]
   private let hasMore: Bool
+  private let progress: [RunID: FlowProgress]
   private let now: Date
 
   /// - Parameters:
   ///   - runs: The runs of ``RunQuery/selection``.
   ///   - counts: The numbers of the runs of ``RunQuery/counted``.
+  ///   - progress: The progress of those that are runs of flow files.
   init(
-    of query: RunQuery, in place: String, _ runs: [RunSummary], _ counts: [RunCount], at now: Date
+    of query: RunQuery, in place: String, _ runs: [RunSummary], _ counts: [RunCount],
+    _ progress: [RunID: FlowProgress], at now: Date
   ) {
     (self.query, self.place, self.counts, self.now) = (query, place, counts, now)
+    self.progress = progress
     self.runs = Array(runs.prefix(RunQuery.pageSize))
     hasMore = runs.count > RunQuery.pageSize
   }
@@ -89,16 +93,17 @@ struct RunListPage {
   }
 
   private func row(_ run: RunSummary) -> HTML {
-    """
-    <tr data-key="\(attribute: run.id.text)"><td class="run">\(run.id.link)</td>
-    <td data-label="Flow">\(short: run.flow)</td>
-    <td data-label="State">\(run.state.badge)\(run.detail)</td>
-    <td data-label="Began">\(run.began.age(at: now))</td>
-    <td class="number" data-label="Steps">\(run.step)</td>
-    <td class="number" data-label="Attempt">\(run.attempt)</td>
-    <td data-label="Worker">\(short: run.workerText)</td></tr>
+    let flow = progress[run.id]
+    return """
+      <tr data-key="\(attribute: run.id.text)"><td class="run">\(run.id.link)</td>
+      <td data-label="Flow">\(short: flow?.flow ?? run.flow)</td>
+      <td data-label="State">\(run.state.badge)\(run.detail)</td>
+      <td data-label="Began">\(run.began.age(at: now))</td>
+      <td class="number" data-label="Steps">\(flow?.text ?? "\(run.step)")</td>
+      <td class="number" data-label="Attempt">\(run.attempt)</td>
+      <td data-label="Worker">\(short: run.workerText)</td></tr>
 
-    """
+      """
   }
 
   private var pages: HTML {
@@ -117,7 +122,14 @@ struct RunListPage {
     var json = JSONWriter()
     json.object { json in
       json.name("runs")
-      json.array { json in for run in runs { json.object { RunJSON.write(run, to: &$0) } } }
+      json.array { json in
+        for run in runs {
+          json.object { json in
+            RunJSON.write(run, to: &json)
+            progress[run.id]?.write(to: &json)
+          }
+        }
+      }
       json.name("counts")
       json.object { json in
         for state in RunState.allCases { json.member(state.rawValue, count(of: state)) }

@@ -76,9 +76,11 @@
 
     private func list(_ request: HTTPRequest) async throws -> HTTPResponse {
       let query = try RunQuery(request.query)
-      async let runs = store.runs(query.selection)
+      async let selected = store.runs(query.selection)
       let counts = try await counts.of(query, in: store)
-      let list = RunListPage(of: query, in: place, try await runs, counts, at: Date())
+      let runs = try await selected
+      let progress = try await flows?.progress(of: runs) ?? [:]
+      let list = RunListPage(of: query, in: place, runs, counts, progress, at: Date())
       return request.wantsJSON ? HTTPResponse(.json, list.json) : page(list.layout, request)
     }
 
