@@ -169,6 +169,28 @@ extension FlowJournal {
 }
 
 extension SQLiteConnection {
+  /// Moves the ends of steps from `flow_end`, the table of a journal that has no `flow_step` yet. They
+  /// are those of the last run of each flow.
+  func moveFormerEnds() throws {
+    func hasFormerEnds() throws -> Bool {
+      try fetchOne(
+        "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'flow_end'"
+      ) { _ in true } ?? false
+    }
+    guard try hasFormerEnds() else { return }
+    try transaction(.immediate) {
+      // Another process may have moved them meanwhile.
+      guard try hasFormerEnds() else { return }
+      try execute(
+        """
+        INSERT OR IGNORE INTO flow_step (flow, run, step, parent, state, reason, ended)
+        SELECT flow, run, step, iif(step LIKE '%]', substr(step, 1, instr(step, '[') - 1), NULL),
+          state, reason, ended / 1000000 FROM flow_end
+        """)
+      try execute("DROP TABLE flow_end")
+    }
+  }
+
   fileprivate func store(_ records: [FlowStepRecord], _ flow: String, _ run: Int) throws {
     for record in records {
       try execute(

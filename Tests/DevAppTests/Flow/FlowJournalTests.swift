@@ -1,4 +1,5 @@
 import Foundation
+import SQLiteSupport
 import Testing
 
 @Suite struct FlowJournalTests {
@@ -55,6 +56,43 @@ import Testing
     }
     #expect(first.status == 0)
     #expect(flow.exists("other.sqlite"))
+  }
+
+  @Test func `the ends of steps in a journal of an earlier version are kept`() async throws {
+    let flow = try FlowFixture(
+      """
+      "a": {"each": ["x", "y"], "run": "test $each = x"}, "b": {"run": "true", "needs": ["a"]},
+      "c": {"run": "true"}
+      """)
+    #expect(try await flow.run("--keep-going").status == 1)
+    let status = try await flow.flow("status", "f.json").text
+    #expect(status.contains("a[y]") && status.contains("exit status 1"))
+    let journal = try SQLiteConnection.open(
+      flow.journal, for: .writing, SQLiteConfiguration(access: .existing))
+    for statement in [
+      """
+      CREATE TABLE flow_end (flow TEXT NOT NULL, step TEXT NOT NULL,
+        run INTEGER NOT NULL, state TEXT NOT NULL, reason TEXT, ended INTEGER NOT NULL,
+        PRIMARY KEY (flow, step)) STRICT, WITHOUT ROWID
+      """,
+      """
+      INSERT INTO flow_end SELECT flow, step, run, state, reason, 1700000000000000000 FROM flow_step
+        WHERE parent IS NULL OR state = 'failed'
+      """,
+      "DROP TABLE flow_step", "DROP TABLE flow_session", "DROP TABLE flow_size",
+    ] { try journal.execute(statement) }
+    // A later version has the journal when it is opened for the second time.
+    for _ in 1...2 { #expect(try await flow.flow("status", "f.json").text == status) }
+    #expect(
+      FlowFixture.stored(
+        "SELECT step || ' ' || coalesce(parent, '-') || ' ' || state || ' ' || ended FROM flow_step",
+        in: flow.journal) == [
+          "a - failed 1700000000000", "a[y] a failed 1700000000000", "b - skipped 1700000000000",
+          "c - succeeded 1700000000000",
+        ])
+    #expect(
+      FlowFixture.stored("SELECT 1 FROM sqlite_master WHERE name = 'flow_end'", in: flow.journal)
+        == [])
   }
 
   @Test func `runs of two flows in one journal are numbered from 1`() async throws {
