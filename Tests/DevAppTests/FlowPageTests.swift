@@ -118,6 +118,9 @@ import Testing
       #expect(states == ["interrupted", "waiting"])
       // The state of a step that has not begun follows from the others.
       #expect(try await page.steps(run + "&step=b").map(\.state) == ["waiting"])
+      let timeline = try await page.get("/run/timeline.svg?id=f%231").text
+      #expect(timeline.contains(/<title>a\ncreated at [^<]*\nnot ended<\/title>/))
+      #expect(!timeline.contains("<title>b"))
       let list = try await page.get("/").text
       #expect(list.contains("<td class=\"number\" data-label=\"Steps\">0 of 2</td>"))
     }
@@ -159,6 +162,32 @@ import Testing
       #expect(files.map { $0["stepCount"] as? Int } == [1, 2, 2, nil, nil])
       #expect(files.map { $0["endedSteps"] as? Int } == [1, 2, 2, nil, nil])
       #expect(files.map { $0["failedSteps"] as? Int } == [1, 0, 0, nil, nil])
+    }
+  }
+
+  @Test func `A9: the timeline shows the steps that have begun, with their attempts and outcomes`()
+    async throws
+  {
+    let flow = try FlowFixture(
+      """
+      "a": {"run": "true"}, "b": {"each": ["x", "y"], "run": "true", "needs": ["a"]},
+      "c": {"run": "false", "retries": 1}, "d": {"run": "true", "needs": ["c"]}
+      """)
+    #expect(try await flow.run("--keep-going").status == 1)
+    _ = try await flow.serving { page in
+      let image = try await page.get("/run/timeline.svg?id=f%231")
+      #expect(image.headers["Content-Type"] as? String == "image/svg+xml")
+      let stories = image.text.matches(of: /<title>([^<]+)<\/title>/).map {
+        let lines = $0.1.split(separator: "\n")
+        return "\(lines[0]): \(lines.last ?? "")"
+      }
+      #expect(stories.first == "f#1: error: the run failed")
+      #expect(
+        Set(stories.dropFirst()) == [
+          "a: result", "b: result", "c (attempt 2): error: exit status 1",
+        ])
+      #expect(
+        try await page.get(run).text.contains("alt=\"Timeline of the steps that have begun\""))
     }
   }
 

@@ -27,31 +27,78 @@ extension OperationTrace {
     let steps = finished + children.flatMap { $0.steps.filter { $0.key.isEmpty } }
     let workers = timeline.begin(workersOf: steps, below: whole)
     for step in finished {
-      let above = step.worker.flatMap { workers[$0] } ?? whole
-      let span = timeline.begin(step.name, at: step.began, below: above, attempt: step.attempts)
-      timeline.end(span, at: step.ended, as: End(step))
+      timeline.add([RunTimeline.Bar(step)], below: step.worker.flatMap { workers[$0] } ?? whole)
     }
     let keys = details.steps.filter { !$0.key.isEmpty }
     if let first = keys.map(\.began).min(), let name = keys.first?.name, !run.state.hasEnded {
       let current = timeline.begin(name, at: first, below: whole)
-      timeline.add(keys, below: current)
+      timeline.add(keys.map { RunTimeline.Bar($0) }, below: current)
     }
     timeline.add(children) { child in
       child.steps.last.flatMap(\.worker).flatMap { workers[$0] } ?? whole
     }
     timeline.end(workers, of: steps)
     if let ended = run.ended { timeline.end(whole, at: ended, as: End(run)) }
+    self.init(timeline)
+  }
+
+  /// The trace of a run of a flow file: the steps that have begun.
+  ///
+  /// A step is shown from the beginning of its first attempt, so the pause before it is a wait for
+  /// other steps, a slot or a lock. Steps that are in progress reach until now.
+  init(_ steps: [FlowStepView], of run: RunSummary, at now: Date) {
+    let isLive = run.state == .running && !run.ownerHasEnded
+    let last = isLive ? now : run.ended ?? run.updated
+    let bars = steps.compactMap { RunTimeline.Bar($0, until: last) }
+    let start = bars.map(\.began).min().map { min($0, run.began) } ?? run.began
+    var timeline = RunTimeline(from: start)
+    let whole = timeline.begin(run.id.text, at: start, below: nil)
+    timeline.add(bars, below: whole)
+    let end = run.ended ?? bars.map(\.ended).max() ?? start
+    timeline.end(whole, at: end, as: run.ended == nil ? nil : End(run))
+    self.init(timeline)
+  }
+
+  private init(_ timeline: RunTimeline) {
     self.init(
-      beginning: Int64(start.timeIntervalSince1970 * 1_000) * 1_000_000,
+      beginning: Int64(timeline.beginning.timeIntervalSince1970 * 1_000) * 1_000_000,
       spans: timeline.spans)
   }
 }
 
 /// The spans of a stored run.
 private struct RunTimeline {
+  /// A step, a part of one, or a step of a flow file.
+  struct Bar {
+    let name: String
+    let attempts: Int
+    let began: Date
+    let ended: Date
+    /// Nil if it has not ended.
+    let end: OperationTrace.End?
+
+    init(_ step: RunDetails.Step) {
+      name = step.key.isEmpty ? step.name : step.key
+      (attempts, began, ended) = (step.attempts, step.began, step.ended)
+      end = OperationTrace.End(step)
+    }
+
+    /// Nil if the step has not begun.
+    ///
+    /// - Parameter now: The end of a step that has not ended.
+    init?(_ step: FlowStepView, until now: Date) {
+      guard let began = step.began else { return nil }
+      name = step.name
+      attempts = max(1, step.attempts ?? 1)
+      self.began = began
+      ended = max(began, step.ended ?? now)
+      end = step.ended == nil ? nil : OperationTrace.End(step)
+    }
+  }
+
   private(set) var spans: [OperationTrace.Span] = []
   private var lanes = TraceLanes()
-  private let beginning: Date
+  let beginning: Date
 
   init(from beginning: Date) { self.beginning = beginning }
 
@@ -70,7 +117,8 @@ private struct RunTimeline {
     return spans.count - 1
   }
 
-  mutating func end(_ index: Int, at date: Date, as end: OperationTrace.End) {
+  /// - Parameter end: Nil for a part that has not ended: it reaches until the date.
+  mutating func end(_ index: Int, at date: Date, as end: OperationTrace.End?) {
     let span = spans[index]
     spans[index].ended = lanes.leave(.run(span.id), lane: span.lane, at: time(date)).time
     spans[index].end = end
@@ -100,20 +148,20 @@ private struct RunTimeline {
     }
   }
 
-  /// Adds spans that may overlap, in the order of their events.
-  mutating func add(_ steps: [RunDetails.Step], below parent: Int) {
-    let order = steps.sorted { ($0.began, $0.ended) < ($1.began, $1.ended) }
-    var open: [(index: Int, step: RunDetails.Step)] = []
-    for step in order {
-      for (index, done) in open where done.ended <= step.began {
-        end(index, at: done.ended, as: OperationTrace.End(done))
+  /// Adds bars that may overlap, in the order of their events.
+  mutating func add(_ bars: [Bar], below parent: Int) {
+    let order = bars.sorted { ($0.began, $0.ended) < ($1.began, $1.ended) }
+    var open: [(index: Int, bar: Bar)] = []
+    for bar in order {
+      for (index, done) in open where done.ended <= bar.began {
+        end(index, at: done.ended, as: done.end)
       }
-      open.removeAll { $0.step.ended <= step.began }
-      let index = begin(step.key, at: step.began, below: parent, attempt: step.attempts)
-      open.append((index, step))
-      open.sort { $0.step.ended < $1.step.ended }
+      open.removeAll { $0.bar.ended <= bar.began }
+      let index = begin(bar.name, at: bar.began, below: parent, attempt: bar.attempts)
+      open.append((index, bar))
+      open.sort { $0.bar.ended < $1.bar.ended }
     }
-    for (index, done) in open { end(index, at: done.ended, as: OperationTrace.End(done)) }
+    for (index, done) in open { end(index, at: done.ended, as: done.end) }
   }
 
   /// Adds child flows, which may overlap, in the order of their events.
@@ -135,10 +183,7 @@ private struct RunTimeline {
       endAll(open.filter { $0.end <= start })
       open.removeAll { $0.end <= start }
       let index = begin(child.summary.id.text, at: start, below: parent(child))
-      for step in steps {
-        let span = begin(step.name, at: step.began, below: index, attempt: step.attempts)
-        end(span, at: step.ended, as: OperationTrace.End(step))
-      }
+      for step in steps { add([Bar(step)], below: index) }
       let last = steps.map(\.ended).max() ?? start
       open.append((index, child.summary, max(child.summary.ended ?? last, last)))
     }
@@ -157,6 +202,16 @@ extension OperationTrace.End {
       case .result, .attempts, .wake: .result
       case .error: .error(step.value ?? "")
       case .cancelled: .cancelled(reason: nil)
+      }
+  }
+
+  fileprivate init(_ step: FlowStepView) {
+    self =
+      switch step.state {
+      case .failed: .error(step.reason ?? "")
+      case .cancelled, .skipped: .cancelled(reason: step.reason)
+      case .interrupted, .running, .ready, .waiting, .notRun, .succeeded, .upToDate, .notSelected:
+        .result
       }
   }
 

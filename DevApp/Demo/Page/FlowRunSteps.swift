@@ -19,6 +19,9 @@ struct FlowRunSteps: Sendable {
 
   var steps: [FlowStepView] { all.filter { $0.parent == nil } }
 
+  /// When a step began or ended last; nil if none has begun.
+  var lastChange: Date? { steps.compactMap { $0.ended ?? $0.began }.max() }
+
   /// - Parameters:
   ///   - file: The flow file as it is now; nil if it cannot be read.
   ///   - problem: Why it cannot be read.

@@ -203,6 +203,10 @@
 
     /// The picture of the last steps, and of the child flows.
     private func timeline(_ request: HTTPRequest) async throws -> String {
+      let run = try await summary(request)
+      if let flow = try await flows?.steps(of: run, including: nil) {
+        return OperationTrace(flow.steps, of: run, at: Date()).svg
+      }
       let count = RunViewPage.pageSize
       let details = try await existing(request) { _ in count + 1 }
       var children: [RunDetails] = []

@@ -36,12 +36,11 @@ struct RunViewPage {
   }
 
   private var parts: HTML {
-    let steps = stepTable + inProgress + timeline + sequence
-    guard let flow else { return steps }
-    // They contain the same steps under their internal names.
-    return flow.html + """
+    guard let flow else { return stepTable + inProgress + timeline + sequence }
+    // The details contain the same steps under their internal names.
+    return flow.html + timeline + """
       <details id="stored"><summary>The steps and the state as the journal has them</summary>
-      \(steps)</details>
+      \(stepTable)\(inProgress)\(sequence)</details>
 
       """
   }
@@ -265,11 +264,19 @@ struct RunViewPage {
   }
 
   private var timeline: HTML {
-    let stamp = "\(Int64(run.updated.timeIntervalSince1970 * 1_000))"
+    let contents: HTML
+    if let flow {
+      if flow.steps.lastChange == nil { return "" }
+      contents = "the steps that have begun"
+    } else {
+      contents = "the last steps and of the child flows"
+    }
+    let changed = max(run.updated, flow?.steps.lastChange ?? run.updated)
+    let stamp = "\(Int64(changed.timeIntervalSince1970 * 1_000))"
     return """
       <h2>Timeline</h2>
       <p class="timeline"><img src="\(attribute: run.id.path(to: "timeline.svg", [("at", stamp)]))" \
-      alt="Timeline of the last steps and of the child flows"></p>
+      alt="Timeline of \(contents)"></p>
 
       """
   }
