@@ -5,17 +5,6 @@ import Foundation
 struct FlowGraphPicture {
   /// The number of steps that a picture shows.
   static let mostSteps = 200
-  /// The number of steps in a column. A layer with more of them has several columns.
-  private static let mostRows = 12
-  private static let (width, height) = (168, 40)
-  private static let (columnGap, layerGap, rowGap) = (16, 56, 12)
-
-  private struct Place {
-    let x: Int
-    let y: Int
-    var left: String { "\(x) \(y + height / 2)" }
-    var right: String { "\(x + width) \(y + height / 2)" }
-  }
 
   /// The steps of the picture, each one after its dependencies.
   let steps: [FlowStepView]
@@ -24,85 +13,38 @@ struct FlowGraphPicture {
   let now: Date
 
   var html: HTML {
-    let columns = columns
-    let rows = columns.map(\.steps.count).max() ?? 0
-    let total = rows * (Self.height + Self.rowGap) + Self.rowGap
-    var places: [String: Place] = [:]
-    var x = Self.rowGap
-    for (index, column) in columns.enumerated() {
-      if index > 0 {
-        x +=
-          Self.width + (column.layer == columns[index - 1].layer ? Self.columnGap : Self.layerGap)
-      }
-      let own = column.steps.count * (Self.height + Self.rowGap) - Self.rowGap
-      for (row, step) in column.steps.enumerated() {
-        places[step.name] = Place(x: x, y: (total - own) / 2 + row * (Self.height + Self.rowGap))
-      }
-    }
-    let width = x + Self.width + Self.rowGap
+    let layout = FlowGraphLayout(steps.map { ($0.name, $0.needs + $0.after) })
     let edges = steps.flatMap { step in
-      step.needs.map { edge($0, step.name, places, "") }
-        + step.after.map { edge($0, step.name, places, " class=\"after\"") }
+      step.needs.map { edge($0, step.name, layout, "") }
+        + step.after.map { edge($0, step.name, layout, " class=\"after\"") }
     }
-    let nodes = steps.compactMap { step in places[step.name].map { node(step, at: $0) } }
+    let nodes = steps.compactMap { step in layout.corner(of: step.name).map { node(step, at: $0) } }
+    let (width, height) = layout.size
     return """
-      <svg viewBox="0 0 \(width) \(total)" width="\(width)" height="\(total)" aria-hidden="true">
+      <svg viewBox="0 0 \(width) \(height)" width="\(width)" height="\(height)" aria-hidden="true">
       <g class="edges">\(edges.joined())</g>
       \(nodes.joined())</svg>
 
       """
   }
 
-  /// The columns from left to right. A step is in the layer after the last of its dependencies, beside
-  /// them as far as possible.
-  private var columns: [(layer: Int, steps: [FlowStepView])] {
-    var layers: [[FlowStepView]] = []
-    var indices: [String: Int] = [:]
-    for step in steps {
-      let layer = (step.needs + step.after).compactMap { indices[$0] }.max().map { $0 + 1 } ?? 0
-      indices[step.name] = layer
-      if layer == layers.count { layers.append([]) }
-      layers[layer].append(step)
-    }
-    var positions: [String: Double] = [:]
-    var columns: [(layer: Int, steps: [FlowStepView])] = []
-    for (layer, steps) in layers.enumerated() {
-      let weighted = steps.enumerated().map { index, step in
-        let known = (step.needs + step.after).compactMap { positions[$0] }
-        let mean = known.isEmpty ? 0 : known.reduce(0, +) / Double(known.count)
-        return (weight: mean, index: index, step: step)
-      }
-      let sorted = weighted.sorted { ($0.weight, $0.index) < ($1.weight, $1.index) }.map(\.step)
-      for (index, step) in sorted.enumerated() {
-        positions[step.name] = (Double(index) + 0.5) / Double(sorted.count)
-      }
-      for start in stride(from: 0, to: sorted.count, by: Self.mostRows) {
-        columns.append((layer, Array(sorted[start...].prefix(Self.mostRows))))
-      }
-    }
-    return columns
-  }
-
   private func edge(
-    _ source: String, _ target: String, _ places: [String: Place], _ attributes: HTML
+    _ source: String, _ target: String, _ layout: FlowGraphLayout, _ attributes: HTML
   ) -> HTML {
-    guard let from = places[source], let to = places[target] else { return "" }
-    let middle = (from.x + Self.width + to.x) / 2
-    let curve =
-      "M\(from.right)C\(middle) \(from.y + Self.height / 2) \(middle) \(to.y + Self.height / 2) "
-      + to.left
-    return "<path\(attributes) d=\"\(attribute: curve)\"/>"
+    guard let line = layout.line(from: source, to: target) else { return "" }
+    return "<path\(attributes) d=\"\(attribute: line)\"/>"
   }
 
-  private func node(_ step: FlowStepView, at place: Place) -> HTML {
+  private func node(_ step: FlowStepView, at corner: (x: Int, y: Int)) -> HTML {
     let name =
       step.name.unicodeScalars.count > 20
       ? String(step.name.unicodeScalars.prefix(19)) + "…" : step.name
-    let (x, y) = (place.x + 10, place.y)
+    let (x, y) = (corner.x + 10, corner.y)
     return """
       <a href="\(attribute: link(step))" tabindex="-1" class="\(attribute: step.state.style)">\
       <title>\(title: String(step.name.prefix(200))): \(title: step.text(at: now))</title>\
-      <rect x="\(place.x)" y="\(y)" width="\(Self.width)" height="\(Self.height)" rx="5"/>\
+      <rect x="\(corner.x)" y="\(y)" width="\(FlowGraphLayout.width)" \
+      height="\(FlowGraphLayout.height)" rx="5"/>\
       <text class="name" x="\(x)" y="\(y + 17)">\(title: name)</text>\
       <text x="\(x)" y="\(y + 33)">\(title: step.shortText(at: now))</text></a>
 
