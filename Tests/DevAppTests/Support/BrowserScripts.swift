@@ -13,6 +13,42 @@ enum BrowserScripts {
         });
         return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
       };
+      const rgb = (color) => channels(color).slice(0, 3);
+      const text = (channels) => `rgb(${channels.join()})`;
+      // The colors that the shapes of a picture can have at a point behind a text.
+      const painted = (label, x, y) => {
+        const over = (style, below) => {
+          const alpha = style.opacity * style.fillOpacity * (channels(style.fill)[3] ?? 1);
+          return below.map((channel, index) => channel + alpha * (rgb(style.fill)[index] - channel));
+        };
+        const follows = (shape) =>
+          shape.compareDocumentPosition(label) & Node.DOCUMENT_POSITION_FOLLOWING;
+        let colors = [rgb(background(label.ownerSVGElement))];
+        for (const shape of label.ownerSVGElement.querySelectorAll("rect:not(pattern rect)")) {
+          const box = shape.getBoundingClientRect();
+          if (!follows(shape) || x < box.left || x > box.right || y < box.top || y > box.bottom) continue;
+          const style = getComputedStyle(shape);
+          const pattern = style.fill.match(/#[^")]+/)?.[0];
+          if (pattern) {
+            // One of the parts, or what is below them.
+            let below = colors;
+            for (const part of document.querySelectorAll(pattern + " rect")) {
+              below = below.map((color) => over(getComputedStyle(part), color));
+              const isWhole = part.getAttribute("width") === part.parentNode.getAttribute("width");
+              colors = isWhole ? below : [...colors, ...below];
+            }
+          } else if (style.fill !== "none") {
+            colors = colors.map((color) => over(style, color));
+          }
+        }
+        return colors.map(text);
+      };
+      const backgrounds = (element) => {
+        if (element.localName !== "text") return [background(element)];
+        const box = element.getBoundingClientRect();
+        return [0.02, 0.5, 0.98].flatMap((part) =>
+          painted(element, box.left + part * box.width, box.top + box.height / 2));
+      };
       const background = (element) => {
         for (let at = element; at; at = at.parentElement) {
           const color = getComputedStyle(at).backgroundColor;
@@ -23,11 +59,15 @@ enum BrowserScripts {
         return "rgb(255, 255, 255)";
       };
       const texts = [];
-      const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+      const root = document.body ?? document.documentElement;
+      const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
       while (walker.nextNode()) {
         const text = walker.currentNode.data.trim();
         const element = walker.currentNode.parentElement;
-        if (text && element.checkVisibility()) texts.push([text, element, null]);
+        const isPicture = element instanceof SVGElement;
+        if (text && element.checkVisibility() && (!isPicture || element.localName === "text")) {
+          texts.push([text, element, null]);
+        }
       }
       for (const element of document.querySelectorAll("input:not([type=hidden]), select")) {
         texts.push([element.id, element, null]);
@@ -36,9 +76,11 @@ enum BrowserScripts {
         texts.push([element.textContent + " (mark)", element, "::before"]);
       }
       return texts.map(([text, element, part]) => {
-        const [one, other] = [getComputedStyle(element, part).color, background(element)].map(light);
-        const contrast = (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
-        return [text.slice(0, 40), contrast];
+        const style = getComputedStyle(element, part);
+        const one = light(element instanceof SVGElement ? style.fill : style.color);
+        const contrasts = backgrounds(element).map(light).map((other) =>
+          (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05));
+        return [text.slice(0, 40), Math.min(...contrasts)];
       });
     })()
     """
