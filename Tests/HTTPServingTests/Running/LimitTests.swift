@@ -72,6 +72,30 @@ import Testing
     }
   }
 
+  @Test(arguments: [false, true])
+  func `A2: a body of one byte more than the limit is refused`(isChunked: Bool) async throws {
+    var limits = ServerLimits()
+    limits.bodySize = 10
+    let token = "0123456789abcdef"
+    try await ServerFixture.with(token: token, limits: limits) { request in
+      HTTPResponse(.text, "\(request.body.count)")
+    } _: { server in
+      for (size, expected, text) in [(10, 200, "10"), (11, 413, nil)] as [(Int, Int, String?)] {
+        let data = String(repeating: "a", count: size)
+        let hex = String(size, radix: 16)
+        let response = await exchange(
+          server.port,
+          message(
+            "POST / HTTP/1.1", to: server.name, "Origin: http://\(server.name)",
+            isChunked ? "Transfer-Encoding: chunked" : "Content-Length: \(size)",
+            "Authorization: Bearer \(token)",
+            body: isChunked ? "\(hex)\r\n\(data)\r\n0\r\n\r\n" : data))
+        #expect(status(of: response) == expected)
+        if let text { #expect(body(of: response) == text) }
+      }
+    }
+  }
+
   @Test func `A2: the connections of one address are limited`() async throws {
     var limits = ServerLimits()
     limits.connectionsPerAddress = 5
