@@ -34,6 +34,7 @@ import Testing
         "<svg viewBox", "✗ failed", "<title>pack: ↷ skipped</title>",
         "<details id=\"log-test\" open data-open>", "<details id=\"log-build\">",
         "href=\"/run/log?id=f%231&amp;step=test\">All 28 bytes</a>",
+        "It is empty.</p>",
         "<dt>Flow</dt><dd>f</dd>", "<details id=\"stored\"><summary>",
         "<td data-label=\"Needs\">build</td>", "<td data-label=\"Needs\">after pack</td>",
       ] { #expect(html.contains(part), "\(part)") }

@@ -198,12 +198,18 @@ struct FlowRunView {
       step.place == nil
       ? "" : "<p>The command runs on a worker; its output is added when it has ended.</p>\n"
     let whole = run.path(to: "log", [("step", step.name)])
+    let text: HTML =
+      end.size == 0
+      ? "<p class=\"faint\">It is empty.</p>"
+      : """
+      <pre id="end-\(attribute: step.id)" data-follow>\
+      \(end.isPartial ? "…\n" : "")\(end.text)</pre>
+      <p><a href="\(attribute: whole)">All \(end.size.counted("byte"))</a></p>
+      """
     return """
       <details id="log-\(attribute: step.id)"\(isOpen ? " open data-open" : "")>\
       <summary>\(end.isPartial ? "End of the log" : "Log") of \(short: step.name, limit: 60)</summary>
-      <pre id="end-\(attribute: step.id)" data-follow>\
-      \(end.isPartial ? "…\n" : "")\(end.text)</pre>
-      \(rest)<p><a href="\(attribute: whole)">All \(end.size.counted("byte"))</a></p></details>
+      \(text)\(rest)</details>
       """
   }
 

@@ -100,7 +100,7 @@ struct RunListPage {
       <td data-label="State">\(run.state.badge)\(run.detail)</td>
       <td data-label="Began">\(run.began.age(at: now))</td>
       <td class="number" data-label="Steps">\(flow?.text ?? "\(run.step)")</td>
-      <td class="number" data-label="Attempt">\(run.attempt)</td>
+      <td class="number" data-label="Attempt">\(flow == nil ? "\(run.attempt)" : "")</td>
       <td data-label="Worker">\(short: run.workerText)</td></tr>
 
       """
