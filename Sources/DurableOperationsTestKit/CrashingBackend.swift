@@ -206,6 +206,12 @@ struct CrashingBackend: RunBackend {
 
   func forget(_ id: RunID) async throws { try await write { try await base.forget(id) } }
 
+  func events(of id: RunID, last count: Int) async throws -> [StoredEvent] {
+    try await read { try await base.events(of: id, last: count) }
+  }
+
+  func canWrite() async throws -> Bool { try await read { try await base.canWrite() } }
+
   func check() async throws -> [String] { try await read { try await base.check() } }
 
   func close() async { await base.close() }

@@ -16,7 +16,20 @@ extension RunStore {
     try await backend.send(payload, as: event, to: id)
   }
 
-  /// Closes the store at the end of the program, which removes the log beside the file. No request
-  /// may follow.
+  /// Returns the last events that were sent to a run, the newest first.
+  ///
+  /// - Parameter count: The maximum number of events.
+  /// - Throws: A ``RunStoreError``.
+  package func events(of id: RunID, last count: Int = .max) async throws -> [StoredEvent] {
+    try await backend.events(of: id, last: count)
+  }
+
+  /// Whether this process may change the store, as far as the store can tell without a change.
+  ///
+  /// - Throws: A ``RunStoreError``.
+  package func canWrite() async throws -> Bool { try await backend.canWrite() }
+
+  /// Closes the store at the end of the program, which removes the log beside the file. A
+  /// later request opens the file again.
   package func close() async { await backend.close() }
 }

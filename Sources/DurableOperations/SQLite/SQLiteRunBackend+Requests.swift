@@ -32,6 +32,20 @@ extension SQLiteRunBackend {
     }
   }
 
+  func events(of id: RunID, last count: Int) async throws -> [StoredEvent] {
+    try await read { connection in
+      try connection.fetchAll(
+        """
+        SELECT name, payload, sent FROM event WHERE run = ?1
+        ORDER BY sent DESC, name DESC LIMIT ?2
+        """, [.text(id.text), .integer(Int64(clamping: count))]
+      ) { row in
+        StoredEvent(
+          name: row.text(at: 0) ?? "", payload: row.text(at: 1) ?? "", sent: row.integer(at: 2))
+      }
+    }
+  }
+
   func forget(endedBefore time: Int64) async throws -> Int {
     try await write { connection in
       try connection.execute(

@@ -123,6 +123,14 @@ final class SQLiteRunBackend: RunBackend {
     prepared.withLock { $0 = true }
   }
 
+  func canWrite() async throws -> Bool {
+    do { try await writes.perform { _ in } } catch let error as SQLiteError {
+      if error.kind == .notPermitted { return false }
+      throw RunStoreError(error)
+    }
+    return true
+  }
+
   var now: Int64 { options.milliseconds }
 
   var ownNumber: Int64? { owner.withLock { $0?.number } }

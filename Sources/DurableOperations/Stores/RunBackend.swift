@@ -125,6 +125,8 @@ package protocol RunBackend: Sendable {
   func send(_ payload: String, as event: String, to id: RunID) async throws
   /// - Returns: Nil if it has not come.
   func event(_ name: String, of id: RunID) async throws -> String?
+  /// Returns the last events that were sent to a run, at most `count`, the newest first.
+  func events(of id: RunID, last count: Int) async throws -> [StoredEvent]
 
   /// Deletes ended runs, at most 1,000.
   ///
@@ -136,6 +138,9 @@ package protocol RunBackend: Sendable {
   /// Deletes ended runs while a worker is idle, at most 1,000, as ``forget(endedBefore:)`` does,
   /// unless something else deletes them.
   func tidy(endedBefore time: Int64) async throws -> Int
+
+  /// Whether this process may write, as far as the store can tell without a write.
+  func canWrite() async throws -> Bool
 
   /// Checks the file and its contents.
   ///

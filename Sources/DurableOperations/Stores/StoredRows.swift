@@ -123,6 +123,19 @@ package struct StoredStep: Sendable {
   }
 }
 
+/// An event that was sent to a run.
+package struct StoredEvent: Sendable {
+  package let name: String
+  /// The encoded payload.
+  package let payload: String
+  /// When it was sent, in milliseconds since the beginning of 1970, UTC.
+  package let sent: Int64
+
+  package init(name: String, payload: String, sent: Int64) {
+    (self.name, self.payload, self.sent) = (name, payload, sent)
+  }
+}
+
 /// A value, with the row that stores it.
 package struct CommittedValue<Value: Sendable>: Sendable {
   package let value: Value

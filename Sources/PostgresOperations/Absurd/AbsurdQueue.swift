@@ -10,7 +10,7 @@
 ///   `available_at`, `wake_event`, `event_payload`, `started_at`, `completed_at`, `failed_at`,
 ///   `failure_reason`, `created_at`;
 /// - checkpoints: `task_id`, `checkpoint_name`, `state`, `updated_at`;
-/// - events: `event_name`, `payload`;
+/// - events: `event_name`, `payload`, `emitted_at`;
 /// - waits: `task_id`, `run_id`, `timeout_at`.
 struct AbsurdQueue: Sendable {
   let name: String

@@ -16,6 +16,9 @@ struct ReadStatements: Sendable {
   let keys: PostgresStatement
   /// The payload of an event ($1).
   let event: PostgresStatement
+  /// The last events whose names begin with $1, at most $2, the newest first. The engine has no index
+  /// by run, so this reads all events of the queue.
+  let events: PostgresStatement
   /// Of some runs ($1) and events ($2), a text for each that changes with it.
   let changes: PostgresStatement
   /// Whether a child of the run with a name ($1) has stored something since an attempt ($2).
@@ -86,6 +89,14 @@ struct ReadStatements: Sendable {
     event = PostgresStatement(
       "read an event",
       "select payload::text from \(tables.events) where event_name = $1 and payload is not null")
+    events = PostgresStatement(
+      "read the events of a run",
+      """
+      select event_name, payload::text, \(milliseconds("emitted_at")) from \(tables.events)
+      where starts_with(event_name, $1) and not starts_with(event_name, $1 || '@')
+        and payload is not null
+      order by emitted_at desc, event_name desc limit $2::bigint
+      """)
     changes = PostgresStatement(
       "look for changes",
       """

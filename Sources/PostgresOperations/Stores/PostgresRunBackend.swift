@@ -238,6 +238,36 @@ final class PostgresRunBackend: RunBackend {
     return rows.count > 0 ? rows.text(0, 0).map(AbsurdText.text) : nil
   }
 
+  func events(of id: RunID, last count: Int) async throws -> [StoredEvent] {
+    let (read, permitScans) = (queue.reads.events, queue.claims.permitScans)
+    let values: [PostgresValue] = [
+      .text(AbsurdName.prefix(of: id)), .integer(Int64(clamping: count)),
+    ]
+    let rows = try await request { connection in
+      try connection.rows([(permitScans, [.text("on")]), (read, values)])[1]
+    }
+    return (0..<rows.count).map { row in
+      StoredEvent(
+        name: AbsurdName.awaitedEvent(rows.text(row, 0)) ?? "",
+        payload: rows.text(row, 1).map(AbsurdText.text) ?? "", sent: rows.integer(row, 2) ?? 0)
+    }
+  }
+
+  /// Whether the session may write, and the role may change the table $1.
+  private static let permission = PostgresStatement(
+    "read the permission",
+    """
+    select current_setting('transaction_read_only') = 'off'
+      and has_table_privilege($1::text, 'UPDATE')
+    """)
+
+  func canWrite() async throws -> Bool {
+    let tasks = AbsurdTables(queue.name).tasks
+    return try await request { connection in
+      try connection.rows(Self.permission, [.text(tasks)]).boolean(0, 0) ?? false
+    }
+  }
+
   func check() async throws -> [String] {
     let read = queue.reads.stuck
     let rows = try await request { try $0.rows(read, []) }
