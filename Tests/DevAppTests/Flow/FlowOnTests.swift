@@ -22,6 +22,38 @@ struct FlowOnTests {
     #expect(on.flow.lines("sub/worker") == ["\(worker.process)"])
   }
 
+  @Test(.enabled(if: PageFixture.isPossible))
+  func `A10: the page names the store whose worker runs a command`() async throws {
+    let on = try await FlowOnFixture(
+      #""a": {"run": "echo begun; touch began; while ! test -e go; do sleep 0.05; done; echo end"}"#
+    )
+    try on.startWorker()
+    let began = on.flow.folder.path + "/began"
+    let printed = try await on.program().run { _ in
+      await eventually { FileManager.default.fileExists(atPath: began) }
+      _ = try await on.flow.serving { page in
+        let path = "/run?id=f%231"
+        let stream = try EventStream(of: page, "/events?id=f%231")
+        let step = try #require(try await page.steps(path).first)
+        #expect(step.state == "running")
+        let place = try #require(step.outputIsOnWorkerOf)
+        #expect(place.hasSuffix(", queue '\(on.queue)'"), "\(place)")
+        let shown = place.replacing("'", with: "&#39;")
+        #expect(
+          try await page.get(path).text.contains(
+            "The command runs on a worker of \(shown). Its output is added to the log when it has ended."
+          ))
+        try on.flow.folder.write("", to: "go")
+        while try await page.steps(path).first?.state == "running" { try await stream.change() }
+        let ended = try #require(try await page.steps(path).first)
+        #expect(ended.state == "succeeded" && ended.outputIsOnWorkerOf == nil)
+        let html = try await page.get("/run?id=f%231&step=a").text
+        #expect(html.contains("begun\nend</pre>") && !html.contains("runs on a worker"))
+      }
+    }
+    #expect(printed.status == 0, "\(printed.error)")
+  }
+
   @Test func `L11: a failure on a worker has the attempts and the message of one without workers`()
     async throws
   {
