@@ -392,6 +392,59 @@ import Testing
 
   // MARK: Changes
 
+  @Test func `A8: a file that is removed is an error, and one that is put there is shown`()
+    async throws
+  {
+    let (journal, other) = (try await journal(), try JournalFixture())
+    try await other.store.start(Packing(), named: "other")
+    let folder = try TemporaryFolder()
+    let file = folder.path + "/f.sqlite"
+    let manager = FileManager.default
+    func put(_ fixture: JournalFixture, at path: String) throws {
+      try fixture.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+      try manager.copyItem(atPath: fixture.path, toPath: path)
+    }
+    try put(journal, at: file)
+    let printed = try await PageFixture.serving(file, in: journal.folder, []) { page in
+      func names() async throws -> [String] {
+        let list = try await page.get("/", asJSON: true).json
+        return try #require(list["runs"] as? [[String: Any]]).compactMap { $0["id"] as? String }
+      }
+      #expect(try await names().count == 3)
+      let stream = try EventStream(of: page)
+      #expect(try await stream.next() != nil)
+      for suffix in ["", "-wal", "-shm"] { try? manager.removeItem(atPath: file + suffix) }
+      for path in ["/", "/run?id=ready", "/run/log?id=ready&step=a", "/run/timeline.svg?id=ready"] {
+        let answer = try await page.get(path, asJSON: true)
+        #expect(answer.status == 503, "\(path)")
+        #expect(
+          try answer.json["error"] as? String
+            == "the journal \(file) was removed; the page shows the file that is put there")
+      }
+      #expect(try await page.get("/").text.contains("was removed; the page shows the file"))
+      #expect(!manager.fileExists(atPath: file))
+      #expect(try await stream.next() != nil)
+      // The counts are those of the new file, too.
+      try put(other, at: file)
+      #expect(try await names() == ["other"])
+      let counts = try await page.get("/", asJSON: true).json["counts"] as? [String: Int]
+      #expect(counts?["ready"] == 1 && counts?["error"] == 0)
+      #expect(try await stream.next() != nil)
+      // A rename replaces the file at once.
+      try put(journal, at: file + ".new")
+      let renamed = unsafe rename(file + ".new", file)
+      #expect(renamed == 0)
+      #expect(try await names().count == 3)
+      // Actions change the new file.
+      let secret = try await page.secret("/run?id=ready")
+      #expect(try await page.post("/run/cancel?id=ready", [:], secret: secret).status == 200)
+      #expect(try await page.get("/run?id=ready").text.contains(">cancelled<"))
+    }
+    #expect(printed.status == 130, "\(printed.error)")
+    let state = FlowFixture.stored("SELECT state FROM run WHERE id = 'ready'", in: file)
+    #expect(state == ["cancelled"])
+  }
+
   @Test func `A8: an open page receives the changes of another process`() async throws {
     let journal = try await journal()
     let printed = try await PageFixture.serving(journal) { page in

@@ -131,6 +131,9 @@ struct JournalActions {
 
   private func serve() async throws -> Int32 {
     #if canImport(HTTPServing)
+      // Before the file is opened, so that a later one at its path is known as another one.
+      let served = ServedStore(
+        store, at: place, journal: RunStore.isAddress(arguments.place) ? nil : arguments.place)
       // An unusable store is an error at once.
       _ = try await store.runs(limit: 1)
       let (place, output, hosts) = (place, output, arguments.hosts)
@@ -138,9 +141,8 @@ struct JournalActions {
         try TokenFile.token(in: $0, minimum: ServeHTTP.minimumTokenSize)
       }
       let serve = ServeRuns(
-        store: store, place: place,
-        journal: RunStore.isAddress(arguments.place) ? nil : arguments.place,
-        address: try ServerAddress(arguments.address), hosts: arguments.hosts, token: token,
+        store: served, address: try ServerAddress(arguments.address), hosts: arguments.hosts,
+        token: token,
         isReadOnly: arguments.isReadOnly
       ) { address in
         let host = hosts.first.map { "\($0):\(address.port)" } ?? "\(address.reachable)"

@@ -98,7 +98,7 @@ extension RunID {
 
 /// A problem of a request, as its answer states it.
 struct PageProblem: Error {
-  enum Kind { case badRequest, notFound, conflict, forbidden, failed }
+  enum Kind { case badRequest, notFound, conflict, forbidden, failed, unavailable }
 
   let kind: Kind
   let text: String

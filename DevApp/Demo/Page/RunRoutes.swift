@@ -10,23 +10,15 @@
   ///
   /// Each address has a page and, for `Accept: application/json`, an object.
   struct RunRoutes: Sendable {
-    let store: RunStore
-    /// The file or the address of the store, without a password.
-    let place: String
-    let isReadOnly: Bool
-    let changes: StoreChanges
-    /// The runs of flow files in the store; nil if it cannot have any.
-    let flows: FlowRunReader?
+    private let served: ServedStore
+    private let isReadOnly: Bool
+    private let changes: StoreChanges
     private let counts = KnownCounts()
     /// The number of child flows that a page and a timeline show.
     private static let shownChildren = 20
 
-    init(
-      store: RunStore, place: String, isReadOnly: Bool, changes: StoreChanges,
-      flows: FlowRunReader?
-    ) {
-      (self.store, self.place) = (store, place)
-      (self.isReadOnly, self.changes, self.flows) = (isReadOnly, changes, flows)
+    init(store: ServedStore, isReadOnly: Bool, changes: StoreChanges) {
+      (served, self.isReadOnly, self.changes) = (store, isReadOnly, changes)
     }
 
     /// The methods that an address of the page takes; nil if there is no such address.
@@ -68,7 +60,8 @@
     private func answer(_ problem: PageProblem, to request: HTTPRequest) -> HTTPResponse {
       if request.wantsJSON { return HTTPResponse(.json, problem.json, status: problem.status) }
       return HTTPResponse(
-        .html, problem.layout.html(nonce: request.nonce).text, status: problem.status)
+        .html, problem.layout.html(nonce: request.nonce).text,
+        status: problem.status)
     }
 
     private func page(_ layout: PageLayout, _ request: HTTPRequest) -> HTTPResponse {
@@ -77,13 +70,16 @@
 
     // MARK: Reading
 
+    /// The store with the file that is there now.
+    private func store() async throws -> RunStore { try await served.checked() }
+
     private func list(_ request: HTTPRequest) async throws -> HTTPResponse {
       let query = try RunQuery(request.query)
-      async let selected = store.runs(query.selection)
-      let counts = try await counts.of(query, in: store)
+      async let selected = store().runs(query.selection)
+      let counts = try await counts.of(query, in: served)
       let runs = try await selected
-      let progress = try await flows?.progress(of: runs) ?? [:]
-      let list = RunListPage(of: query, in: place, runs, counts, progress, at: Date())
+      let progress = try await served.flows?.progress(of: runs) ?? [:]
+      let list = RunListPage(of: query, in: served.place, runs, counts, progress, at: Date())
       return request.wantsJSON ? HTTPResponse(.json, list.json) : page(list.layout, request)
     }
 
@@ -95,7 +91,7 @@
     /// Returns the run of a request without its steps.
     private func summary(_ request: HTTPRequest) async throws -> RunSummary {
       let name = try name(request)
-      if let summary = try await store.summary(of: name) { return summary }
+      if let summary = try await store().summary(of: name) { return summary }
       throw Self.missing(name.text)
     }
 
@@ -106,7 +102,7 @@
       _ request: HTTPRequest, last count: (RunSummary) -> Int? = { _ in nil }
     ) async throws -> RunDetails {
       let name = try name(request)
-      if let details = try await store.run(name, last: count) { return details }
+      if let details = try await store().run(name, last: count) { return details }
       throw Self.missing(name.text)
     }
 
@@ -128,7 +124,7 @@
       let id = details.summary.id
       let children = try await children(of: id)
       let isPart = children.count == Self.shownChildren
-      let counts = isPart ? try await store.counts(of: RunSelection(parent: id)) : []
+      let counts = isPart ? try await store().counts(of: RunSelection(parent: id)) : []
       let view = RunViewPage(
         details: details, before: before, children: children, counts: counts,
         flow: try await flow(of: details.summary, request),
@@ -139,7 +135,7 @@
     /// The steps of a run of a flow file; nil for another run.
     private func flow(of run: RunSummary, _ request: HTTPRequest) async throws -> FlowRunView? {
       let step = request.queryValue("step")
-      return try await flows?.steps(of: run, including: step).map {
+      return try await served.flows?.steps(of: run, including: step).map {
         FlowRunView($0, of: run.id, selected: step, at: Date())
       }
     }
@@ -148,7 +144,7 @@
     private func flowForJSON(
       of run: RunSummary, _ request: HTTPRequest
     ) async throws -> FlowRunView? {
-      guard let name = request.queryValue("step"), let flows else {
+      guard let name = request.queryValue("step"), let flows = served.flows else {
         return try await flow(of: run, request)
       }
       guard let step = try await flows.step(name, of: run) else {
@@ -162,7 +158,7 @@
       let run = try await summary(request)
       let step = request.queryValue("step") ?? ""
       do {
-        guard let (file, size) = try await flows?.log(of: step, in: run) else {
+        guard let (file, size) = try await served.flows?.log(of: step, in: run) else {
           throw PageProblem(.notFound, "the run has no step \(step.quoted)")
         }
         return HTTPResponse(.text, ResponseFile(file, size: size))
@@ -201,20 +197,20 @@
 
     /// The child flows of a run, the newest first.
     private func children(of id: RunID) async throws -> [RunSummary] {
-      try await store.runs(RunSelection(parent: id, limit: Self.shownChildren))
+      try await store().runs(RunSelection(parent: id, limit: Self.shownChildren))
     }
 
     /// The picture of the last steps, and of the child flows.
     private func timeline(_ request: HTTPRequest) async throws -> String {
       let run = try await summary(request)
-      if let flow = try await flows?.steps(of: run, including: nil) {
+      if let flow = try await served.flows?.steps(of: run, including: nil) {
         return OperationTrace(flow.steps, of: run, at: Date()).svg
       }
       let count = RunViewPage.pageSize
       let details = try await existing(request) { _ in count + 1 }
       var children: [RunDetails] = []
       for child in try await self.children(of: details.summary.id).reversed() {
-        if let details = try await store.run(child.id) { children.append(details) }
+        if let details = try await store().run(child.id) { children.append(details) }
       }
       return OperationTrace(details, children: children, last: count).svg
     }
@@ -225,7 +221,7 @@
     /// the page shows has grown.
     private func events(_ request: HTTPRequest) -> HTTPResponse {
       let growth = request.queryValue("id").flatMap { id in
-        flows.map { FlowLogGrowth(of: RunID(id), showing: request.queryValue("step"), $0) }
+        served.flows.map { FlowLogGrowth(of: RunID(id), showing: request.queryValue("step"), $0) }
       }
       return HTTPResponse.events { [changes] sink in
         await changes.eachVersion(watching: growth) {
@@ -242,6 +238,7 @@
       if isReadOnly {
         throw PageProblem(.forbidden, "the page is read-only: it was started with --read-only")
       }
+      let store = try await store()
       guard let form = request.form else {
         throw PageProblem(.badRequest, "the body is no form; expected its fields, URL-encoded")
       }
@@ -318,15 +315,15 @@
 
     private let last = Lock<Known?>(nil)
 
-    func of(_ query: RunQuery, in store: RunStore) async throws -> [RunCount] {
+    func of(_ query: RunQuery, in served: ServedStore) async throws -> [RunCount] {
       // Before the counts, so that a later change is not missed.
-      let version = try await store.version()
+      let version = try await served.version()
       if let last = last.withLock(\.self), last.version == version, last.text == query.text,
         last.parent == query.parent
       {
         return last.counts
       }
-      let counts = try await store.counts(of: query.counted)
+      let counts = try await served.checked().counts(of: query.counted)
       let known = Known(version: version, text: query.text, parent: query.parent, counts: counts)
       last.withLock { $0 = known }
       return counts
@@ -349,6 +346,7 @@
       case .conflict: 409
       case .forbidden: 403
       case .failed: 500
+      case .unavailable: 503
       }
     }
   }

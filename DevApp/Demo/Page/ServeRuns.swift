@@ -7,11 +7,7 @@
 
   /// An operation that serves the page of the runs of a store until it is cancelled.
   struct ServeRuns: ComposableOperation {
-    let store: RunStore
-    /// The file or the address of the store, without a password.
-    let place: String
-    /// The SQLite file of the store; nil for a database.
-    let journal: String?
+    let store: ServedStore
     let address: ServerAddress
     /// The names of the machine that clients may use instead of the address.
     let hosts: [String]
@@ -24,8 +20,7 @@
     func perform(in context: OperationContext) async throws {
       let changes = StoreChanges(of: store)
       let routes = RunRoutes(
-        store: store, place: place, isReadOnly: isReadOnly, changes: changes,
-        flows: journal.map { FlowRunReader(journal: $0) })
+        store: store, isReadOnly: isReadOnly, changes: changes)
       let server = ServeHTTP(
         at: address, names: hosts, token: token, methods: RunRoutes.methods,
         loginPage: \.styledPage, onListening: onListening

@@ -9,7 +9,7 @@ import Foundation
 final class StoreChanges: Sendable {
   private static let interval = Duration.milliseconds(250)
 
-  private let store: RunStore
+  private let store: ServedStore
   private struct Page {
     let versions: AsyncStream<String>.Continuation
     let growth: FlowLogGrowth?
@@ -23,7 +23,7 @@ final class StoreChanges: Sendable {
   private let opened = AsyncStream.makeStream(
     of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
-  init(of store: RunStore) { self.store = store }
+  init(of store: ServedStore) { self.store = store }
 
   /// Calls a closure with each new version, until it returns false or the task is cancelled.
   ///
