@@ -261,6 +261,34 @@ import Testing
     }
   }
 
+  @Test func `the events that were sent to a run are shown, the newest first`() async throws {
+    let journal = try await journal()
+    _ = try await PageFixture.serving(journal) { page in
+      let secret = try await page.secret("/run?id=order%2F7")
+      #expect(!(try await page.get("/run?id=order%2F7").text.contains("<h2>Events</h2>")))
+      let long = "\"" + String(repeating: "x", count: 3_000) + "\""
+      for (event, payload) in [("approved", #"{"isGranted":true}"#), ("a/<b>", long)] {
+        let sent = try await page.post(
+          "/run/send?id=order%2F7", ["event": event, "payload": payload], secret: secret)
+        #expect(sent.status == 200, "\(sent.text)")
+      }
+      let html = try await page.get("/run?id=order%2F7").text
+      let rows = try #require(html.firstMatch(of: /<h2>Events<\/h2>[\s\S]*?<\/table>/)).0
+      #expect(rows.contains(#"<td class="run">approved</td>"#))
+      #expect(rows.contains("<code>{&quot;isGranted&quot;:true}</code>"))
+      let first = try #require(rows.firstRange(of: "a/&lt;b&gt;"))
+      #expect(first.lowerBound < (try #require(rows.firstRange(of: "approved"))).lowerBound)
+      let link = try #require(rows.firstMatch(of: /href="([^"]+)">All 3,002 bytes/)).1
+      #expect(try await page.get(String(link).replacing("&amp;", with: "&")).text == long)
+      #expect(try await page.get("/run/value?id=order%2F7&event=none").status == 404)
+      let json = try await page.get("/run?id=order%2F7", asJSON: true).json
+      let events = try #require(json["events"] as? [[String: Any]])
+      #expect(events.map { $0["name"] as? String } == ["a/<b>", "approved"])
+      #expect(events[1]["value"] as? [String: Bool] == ["isGranted": true])
+      #expect((events[1]["sent"] as? String)?.hasSuffix("Z") == true)
+    }
+  }
+
   @Test func `A1: an action needs the secret of the page, its origin and POST`() async throws {
     let journal = try await journal()
     _ = try await PageFixture.serving(journal) { page in

@@ -112,7 +112,7 @@ struct JournalActions {
       for path in files { try trace.write(to: path) }
     }
     if arguments.isJSON {
-      try output.write(RunJSON.line(run))
+      try output.write(RunJSON.line(run, events: try await store.events(of: run.summary.id)))
     } else {
       let lines = RunPage(run).lines(in: output.width)
       try output.write(Array(lines.map { $0 + "\n" }.joined().utf8))

@@ -10,9 +10,12 @@ enum RunJSON {
     return writer.bytes + [UInt8(ascii: "\n")]
   }
 
-  /// - Parameter members: Writes further members.
+  /// - Parameters:
+  ///   - events: The events that were sent to the run, the newest first.
+  ///   - members: Writes further members.
   static func line(
-    _ details: RunDetails, adding members: (inout JSONWriter) -> Void = { _ in }
+    _ details: RunDetails, events: [StoredEvent],
+    adding members: (inout JSONWriter) -> Void = { _ in }
   ) -> [UInt8] {
     var writer = JSONWriter()
     writer.object { writer in
@@ -23,6 +26,16 @@ enum RunJSON {
       write(details.steps.filter { $0.key.isEmpty }, to: &writer)
       writer.name("keys")
       write(details.steps.filter { !$0.key.isEmpty }, to: &writer)
+      writer.name("events")
+      writer.array { writer in
+        for event in events {
+          writer.object { writer in
+            writer.member("name", event.name)
+            writer.member("sent", Date(milliseconds: event.sent).iso8601)
+            writer.member("value", json: event.payload)
+          }
+        }
+      }
       members(&writer)
     }
     return writer.bytes + [UInt8(ascii: "\n")]

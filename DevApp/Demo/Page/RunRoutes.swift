@@ -114,7 +114,9 @@
       if request.wantsJSON {
         let details = try await existing(request)
         let flow = try await flowForJSON(of: details.summary, request)
-        return HTTPResponse(.json, RunJSON.line(details) { flow?.write(to: &$0) })
+        let events = try await store().events(of: details.summary.id)
+        return HTTPResponse(
+          .json, RunJSON.line(details, events: events) { flow?.write(to: &$0) })
       }
       let before = try number("before", in: request)
       // One more, from which the first one on the page has changed the state.
@@ -127,6 +129,7 @@
       let counts = isPart ? try await store().counts(of: RunSelection(parent: id)) : []
       let view = RunViewPage(
         details: details, before: before, children: children, counts: counts,
+        events: try await store().events(of: id, last: RunViewPage.shownEvents + 1),
         flow: try await flow(of: details.summary, request),
         secret: isReadOnly ? nil : request.formSecret, now: Date())
       return page(view.layout, request)
@@ -175,8 +178,16 @@
         .badRequest, "invalid \(name) \(text.quoted); expected the number of a step, from 0")
     }
 
-    /// A stored value as plain text: the outcome, the state, or the state or value after a step.
+    /// A stored value as plain text: the outcome, the state, the state or value after a step, or the
+    /// value of an event.
     private func value(_ request: HTTPRequest) async throws -> HTTPResponse {
+      if let event = request.queryValue("event"), request.path == "/run/value" {
+        let id = try await existing(request) { _ in 0 }.summary.id
+        guard let found = try await store().events(of: id).first(where: { $0.name == event }) else {
+          throw PageProblem(.notFound, "the run has received no event \(event.quoted)")
+        }
+        return HTTPResponse(.text, found.payload)
+      }
       let position = try number("position", in: request)
       let details = try await existing(request) { run in
         position.map { max(1, run.step - $0) } ?? 0

@@ -8,6 +8,8 @@ struct RunViewPage {
   static let pageSize = 100
   /// The number of bytes of a value that the page shows.
   private static let shownBytes = 2_000
+  /// The number of events that the page shows.
+  static let shownEvents = 100
 
   let details: RunDetails
   /// The first step that is not shown, from the end; nil for the last steps.
@@ -16,6 +18,8 @@ struct RunViewPage {
   let children: [RunSummary]
   /// The numbers of all child flows, if there may be others.
   let counts: [RunCount]
+  /// The newest events that were sent to the run, and one more if there are others.
+  let events: [StoredEvent]
   /// The steps of a run of a flow file; nil for another run.
   let flow: FlowRunView?
   /// The secret of the forms; nil if there are none.
@@ -36,11 +40,11 @@ struct RunViewPage {
   }
 
   private var parts: HTML {
-    guard let flow else { return stepTable + inProgress + timeline + sequence }
+    guard let flow else { return stepTable + inProgress + sentEvents + timeline + sequence }
     // The details contain the same steps under their internal names.
     return flow.html + timeline + """
       <details id="stored"><summary>The steps and the state as the journal has them</summary>
-      \(stepTable)\(inProgress)\(sequence)</details>
+      \(stepTable)\(inProgress)\(sentEvents)\(sequence)</details>
 
       """
   }
@@ -205,12 +209,17 @@ struct RunViewPage {
   private func values(_ step: RunDetails.Step) -> HTML {
     guard let value = step.value else { return "" }
     let text = step.kind == .error ? RunError(value)?.text ?? value : value
-    let id = "value-\(step.position)"
+    return folded(
+      text, id: "value-\(step.position)", run.id.path(to: "value", position(step)))
+  }
+
+  /// A value that is folded if it is long.
+  private func folded(_ text: String, id: String, _ path: String) -> HTML {
     // Short values need no click.
     if text.utf8.count <= 60, !text.contains("\n") { return "<code>\(text)</code>" }
     return """
       <details id="\(HTML(stringLiteral: id))"><summary>\(short: text, limit: 60)</summary>
-      \(self.value(text, id: id + "-text", run.id.path(to: "value", position(step))))</details>
+      \(value(text, id: id + "-text", path))</details>
       """
   }
 
@@ -260,6 +269,34 @@ struct RunViewPage {
       <th scope="col" class="number">Time</th><th scope="col">Value</th></tr></thead><tbody>
       \(rows.joined())</tbody></table></div>
 
+      """
+  }
+
+  // MARK: Events
+
+  private var sentEvents: HTML {
+    if events.isEmpty { return "" }
+    let rows = events.prefix(Self.shownEvents).map { event -> HTML in
+      // Without characters that an attribute could not contain.
+      let key = "event-" + event.name.encodedForQuery
+      let path = run.id.path(to: "value", [("event", event.name)])
+      return """
+        <tr data-key="\(attribute: key)"><td class="run">\(short: event.name)</td>
+        <td data-label="Sent">\(Date(milliseconds: event.sent).age(at: now))</td>
+        <td>\(folded(event.payload, id: key, path))</td></tr>
+
+        """
+    }
+    let rest: HTML =
+      events.count > Self.shownEvents
+      ? "<p class=\"faint\">The page shows the last \(Self.shownEvents) events.</p>\n" : ""
+    return """
+      <h2>Events</h2>
+      <div class="scroll" data-key="events"><table class="wide">
+      <thead><tr><th scope="col">Event</th><th scope="col">Sent</th><th scope="col">Value</th></tr>
+      </thead><tbody>
+      \(rows.joined())</tbody></table></div>
+      \(rest)
       """
   }
 
