@@ -261,6 +261,33 @@ import Testing
     }
   }
 
+  @Test func `A7: a refused action without a script shows the run as it is, with links`()
+    async throws
+  {
+    let journal = try await journal()
+    _ = try await PageFixture.serving(journal) { page in
+      let secret = try await page.secret("/run?id=order%2F7")
+      let bad = try await page.post(
+        "/run/send?id=order%2F7", ["event": "approved", "payload": "{"], secret: secret,
+        asJSON: false)
+      #expect(bad.status == 400)
+      #expect(bad.text.contains(#"role="alert" tabindex="-1">the value is not JSON: &#39;{&#39;"#))
+      let link = #"The run <a href="/run?id=order%2F7">order/7</a> is now "#
+      #expect(bad.text.contains(link + #"<span class="state parked">parked</span>"#))
+      #expect(bad.text.contains(#"<p><a href="/">All runs</a></p>"#))
+      // The address of the action is no page that changes.
+      #expect(!bad.text.contains("<script") && !bad.text.contains("not live"))
+      try await journal.store.cancel("order/7")
+      let late = try await page.post("/run/cancel?id=order%2F7", [:], secret: secret, asJSON: false)
+      #expect(late.status == 409)
+      #expect(late.text.contains(link + #"<span class="state cancelled">cancelled</span>"#))
+      try await journal.store.forget("order/7")
+      let gone = try await page.post("/run/cancel?id=order%2F7", [:], secret: secret, asJSON: false)
+      #expect(gone.status == 404 && gone.text.contains("All runs</a>"))
+      #expect(!gone.text.contains("is now"))
+    }
+  }
+
   @Test func `the events that were sent to a run are shown, the newest first`() async throws {
     let journal = try await journal()
     _ = try await PageFixture.serving(journal) { page in
@@ -317,7 +344,41 @@ import Testing
     _ = try await PageFixture.serving(journal, "--read-only") { page in
       let text = try await page.get("/run?id=ready").text
       #expect(text.contains("<h2>Steps</h2>") && !text.contains("<form method=\"post\""))
+      let reason = "page is read-only: it was started with --read-only"
+      #expect(text.components(separatedBy: reason).count == 2)
     }
+    let file = journal.folder.path + "/token"
+    try PageFixture.writeToken("0123456789abcdef\n", to: file)
+    _ = try await PageFixture.serving(journal, "--read-only", "--token-file", file) { page in
+      let acted = try await page.post(
+        "/run/cancel?id=ready", [:], secret: nil,
+        headers: ["Authorization": "Bearer 0123456789abcdef"])
+      #expect(acted.status == 403 && acted.text.contains("read-only"), "\(acted.text)")
+      #expect(try await journal.state(of: "ready") == .ready)
+    }
+  }
+
+  @Test func `A7: the page of a file that cannot be written has no actions`() async throws {
+    let journal = try await journal()
+    try journal.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    let (folder, reachable) = (try TemporaryFolder(), try TemporaryFolder())
+    let file = folder.path + "/copy"
+    let manager = FileManager.default
+    try manager.copyItem(atPath: journal.path, toPath: file)
+    for (path, permissions) in [(file, 0o444), (folder.path, 0o555)] {
+      try manager.setAttributes([.posixPermissions: permissions], ofItemAtPath: path)
+    }
+    defer { try? manager.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path) }
+    let printed = try await PageFixture.serving(
+      file, in: journal.folder, [], withoutPrivilegesIn: reachable
+    ) { page in
+      let text = try await page.get("/run?id=ready").text
+      #expect(text.contains("<h2>Steps</h2>") && !text.contains("<form method=\"post\""))
+      let reason = "The page is read-only: \(file) can be read, but not written."
+      #expect(text.components(separatedBy: reason).count == 2, "\(text)")
+      #expect(try await page.get("/").status == 200)
+    }
+    #expect(printed.status == 130, "\(printed.error)")
   }
 
   @Test func `A1: a token is asked for`() async throws {

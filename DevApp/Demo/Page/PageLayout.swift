@@ -102,12 +102,20 @@ struct PageProblem: Error {
 
   let kind: Kind
   let text: String
+  /// The run of a refused or failed action, as it is after it.
+  var run: RunSummary?
 
   init(_ kind: Kind, _ text: String) { (self.kind, self.text) = (kind, text) }
 
-  var layout: PageLayout {
+  func layout(isLive: Bool) -> PageLayout {
     PageLayout(
-      title: "Runs", heading: "<h1><a href=\"/\">Runs</a></h1>", problem: text, main: "")
+      title: "Runs", heading: "<h1><a href=\"/\">Runs</a></h1>", problem: text, isLive: isLive,
+      main: state + "<p><a href=\"/\">All runs</a></p>")
+  }
+
+  private var state: HTML {
+    guard let run else { return "" }
+    return "<p>The run \(run.id.link) is now \(run.state.badge)\(run.detail)</p>\n"
   }
 
   var json: [UInt8] {

@@ -60,7 +60,7 @@
     private func answer(_ problem: PageProblem, to request: HTTPRequest) -> HTTPResponse {
       if request.wantsJSON { return HTTPResponse(.json, problem.json, status: problem.status) }
       return HTTPResponse(
-        .html, problem.layout.html(nonce: request.nonce).text,
+        .html, problem.layout(isLive: request.method == "GET").html(nonce: request.nonce).text,
         status: problem.status)
     }
 
@@ -130,8 +130,8 @@
       let view = RunViewPage(
         details: details, before: before, children: children, counts: counts,
         events: try await store().events(of: id, last: RunViewPage.shownEvents + 1),
-        flow: try await flow(of: details.summary, request),
-        secret: isReadOnly ? nil : request.formSecret, now: Date())
+        flow: try await flow(of: details.summary, request), secret: request.formSecret,
+        problemOfActions: try await problemOfActions(), now: Date())
       return page(view.layout, request)
     }
 
@@ -243,13 +243,30 @@
 
     // MARK: Acting
 
+    /// Why the page has no actions; nil if it has.
+    private func problemOfActions() async throws -> String? {
+      isReadOnly ? "it was started with --read-only" : try await served.problemOfWriting()
+    }
+
+    /// Acts on a run. A problem contains the run as it is then.
     private func act(
       _ action: String, _ request: HTTPRequest
     ) async throws -> HTTPResponse {
-      if isReadOnly {
-        throw PageProblem(.forbidden, "the page is read-only: it was started with --read-only")
-      }
       let store = try await store()
+      let id = request.queryValue("id").map { RunID($0) }
+      do { return try await act(action, request, in: store) } catch {
+        var problem = error as? PageProblem ?? PageProblem(.failed, "\(error)")
+        if let id { problem.run = try? await store.summary(of: id) }
+        throw problem
+      }
+    }
+
+    private func act(
+      _ action: String, _ request: HTTPRequest, in store: RunStore
+    ) async throws -> HTTPResponse {
+      if let problem = try await problemOfActions() {
+        throw PageProblem(.forbidden, "the page is read-only: \(problem)")
+      }
       guard let form = request.form else {
         throw PageProblem(.badRequest, "the body is no form; expected its fields, URL-encoded")
       }

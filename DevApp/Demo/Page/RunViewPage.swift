@@ -22,8 +22,10 @@ struct RunViewPage {
   let events: [StoredEvent]
   /// The steps of a run of a flow file; nil for another run.
   let flow: FlowRunView?
-  /// The secret of the forms; nil if there are none.
-  let secret: String?
+  /// The secret of the forms.
+  let secret: String
+  /// Why there are no actions; nil if there are.
+  let problemOfActions: String?
   let now: Date
 
   private var run: RunSummary { details.summary }
@@ -86,7 +88,9 @@ struct RunViewPage {
   // MARK: Actions
 
   private var actions: HTML {
-    guard let secret else { return "" }
+    if let problem = problemOfActions {
+      return "<p class=\"faint\">The page is read-only: \(problem).</p>\n"
+    }
     var forms: [HTML] = []
     func form(_ action: String, _ title: String, _ fields: HTML, _ button: String) -> HTML {
       """

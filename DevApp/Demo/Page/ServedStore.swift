@@ -60,4 +60,9 @@ final class ServedStore: Sendable {
     let version = try await checked().version()
     return "\(file.withLock { $0?.number ?? 0 }) \(version)"
   }
+
+  /// Why the store cannot be changed; nil if it can.
+  func problemOfWriting() async throws -> String? {
+    try await store.canWrite() ? nil : "\(place) can be read, but not written"
+  }
 }

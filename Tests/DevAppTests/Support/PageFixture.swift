@@ -41,15 +41,25 @@ struct PageFixture: Sendable {
 
   /// Serves the page of a store.
   ///
-  /// - Parameter folder: Where the output of the program is.
+  /// - Parameters:
+  ///   - folder: Where the output of the program is.
+  ///   - reachable: A folder for the program, which runs as another user than root then; nil for the
+  ///     same user. If that is impossible, the body is not called.
   static func serving(
     _ store: String, in folder: TemporaryFolder, _ options: [String],
+    withoutPrivilegesIn reachable: TemporaryFolder? = nil,
     during body: (PageFixture) async throws -> Void
   ) async throws -> ProgramResult {
     let output = folder.url.appendingPathComponent("serve-output-\(UUID().uuidString)")
     var program = Program.devApp()
     program.arguments = ["journal", store, "serve", "--address", "127.0.0.1:0"] + options
     program.environment = ["TZ": "UTC"]
+    if let reachable {
+      guard let other = try await program.withoutPrivileges(copiedTo: reachable) else {
+        return ProgramResult(status: 130, output: Data(), error: "")
+      }
+      program = other
+    }
     program.output = output
     return try await program.run { process in
       @Sendable func firstLine() -> String? {
@@ -92,11 +102,14 @@ struct PageFixture: Sendable {
 
   /// Sends a form as the page does, with the secret of a page.
   func post(
-    _ path: String, _ fields: [String: String], secret: String?, origin: String? = nil
+    _ path: String, _ fields: [String: String], secret: String?, origin: String? = nil,
+    asJSON: Bool = true, headers: [String: String] = [:]
   ) async throws -> Answer {
     var request = URLRequest(url: url(path))
     request.httpMethod = "POST"
-    request.setValue("application/json", forHTTPHeaderField: "Accept")
+    let type = asJSON ? "application/json" : "text/html"
+    request.setValue(type, forHTTPHeaderField: "Accept")
+    for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
     let own = url.absoluteString.dropLast()
     request.setValue(origin ?? String(own), forHTTPHeaderField: "Origin")
     var form = URLComponents()
