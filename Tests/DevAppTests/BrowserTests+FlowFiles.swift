@@ -8,7 +8,7 @@ extension BrowserTests {
     // Each state that a step has a color for.
     let flow = try FlowFixture(
       """
-      "good": {"run": "sleep 0.05"}, "bad": {"run": "sleep 0.05; false", "retries": 1},
+      "MMMMMMMM": {"run": "sleep 0.05"}, "bad": {"run": "sleep 0.05; false", "retries": 1},
       "skipped": {"run": "true", "needs": ["bad"]}, "met": {"run": "true", "only-if": "sleep 0.05; false"},
       "stopped": {"run": "touch began; while ! test -e go; do sleep 0.05; done", "after": ["bad"]},
       "last": {"run": "true", "needs": ["stopped"]}
@@ -37,12 +37,16 @@ extension BrowserTests {
           try await browser.load("/run?id=f%231")
           try await browser.until("document.querySelector('.graph .step-cancelled')")
           try await expectReadable(["⊘ cancelled", "✓ succeeded"])
-          // The bars have room for their names.
+          // The bars have room for their names, except one, which cuts its name.
           try SQLiteConnection.open(
             flow.journal, for: .writing, SQLiteConfiguration(access: .existing)
-          ).execute("UPDATE flow_step SET ended = began + 60000 WHERE began IS NOT NULL")
+          ).execute(
+            """
+            UPDATE flow_step SET ended = began + iif(step = 'MMMMMMMM', 2400, 60000)
+            WHERE began IS NOT NULL
+            """)
           try await browser.load(timeline, withScript: false)
-          try await expectReadable(["f#1", "good", "✕ bad #2", "⊘ met", "⊘ stopped"])
+          try await expectReadable(["f#1", "MM", "✕ bad #2", "⊘ met", "⊘ stopped"])
         }
       }
     }

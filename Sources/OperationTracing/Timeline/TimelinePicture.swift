@@ -88,7 +88,10 @@ struct TimelinePicture {
       let sign = ["e": "✕ ", "c": "⊘ ", "u": "… "][kind] ?? ""
       let attempt = span.attempt > 1 ? " #\(span.attempt)" : ""
       let name = (sign + span.name + attempt).clippedLine(toWidth: room)
-      parts.append(Self.label(name, "name", x: from + 4, y: y + 13))
+      // Cut at the end of the box: in dark mode, a name beside it would not be readable.
+      parts.append(
+        "<svg x=\"\(from.short)\" y=\"\(y.short)\" width=\"\((to - from - 1).short)\" height=\"18\">"
+          + Self.label(name, "name", x: 4, y: 13) + "</svg>")
     }
     return parts.joined() + "</g>"
   }

@@ -15,16 +15,18 @@ enum BrowserScripts {
       };
       const rgb = (color) => channels(color).slice(0, 3);
       const text = (channels) => `rgb(${channels.join()})`;
+      const pictureOf = (label) => label.ownerSVGElement.ownerSVGElement ?? label.ownerSVGElement;
       // The colors that the shapes of a picture can have at a point behind a text.
       const painted = (label, x, y) => {
         const over = (style, below) => {
           const alpha = style.opacity * style.fillOpacity * (channels(style.fill)[3] ?? 1);
           return below.map((channel, index) => channel + alpha * (rgb(style.fill)[index] - channel));
         };
+        const picture = pictureOf(label);
         const follows = (shape) =>
           shape.compareDocumentPosition(label) & Node.DOCUMENT_POSITION_FOLLOWING;
-        let colors = [rgb(background(label.ownerSVGElement))];
-        for (const shape of label.ownerSVGElement.querySelectorAll("rect:not(pattern rect)")) {
+        let colors = [rgb(background(picture))];
+        for (const shape of picture.querySelectorAll("rect:not(pattern rect)")) {
           const box = shape.getBoundingClientRect();
           if (!follows(shape) || x < box.left || x > box.right || y < box.top || y > box.bottom) continue;
           const style = getComputedStyle(shape);
@@ -46,8 +48,12 @@ enum BrowserScripts {
       const backgrounds = (element) => {
         if (element.localName !== "text") return [background(element)];
         const box = element.getBoundingClientRect();
-        return [0.02, 0.5, 0.98].flatMap((part) =>
-          painted(element, box.left + part * box.width, box.top + box.height / 2));
+        // A part of a picture cuts its text.
+        const [part, picture] = [element.ownerSVGElement, pictureOf(element)];
+        const end = part === picture ? box.right : Math.min(box.right,
+          picture.getBoundingClientRect().left + part.x.baseVal.value + part.width.baseVal.value);
+        return [0.02, 0.5, 0.98].flatMap((share) =>
+          painted(element, box.left + share * (end - box.left), box.top + box.height / 2));
       };
       const background = (element) => {
         for (let at = element; at; at = at.parentElement) {
