@@ -294,7 +294,7 @@ import Testing
       let secret = try await page.secret("/run?id=order%2F7")
       #expect(!(try await page.get("/run?id=order%2F7").text.contains("<h2>Events</h2>")))
       let long = "\"" + String(repeating: "x", count: 3_000) + "\""
-      for (event, payload) in [("approved", #"{"isGranted":true}"#), ("a/<b>", long)] {
+      for (event, payload) in [("approved", #"{"isGranted":true}"#), ("z/<b>", long)] {
         let sent = try await page.post(
           "/run/send?id=order%2F7", ["event": event, "payload": payload], secret: secret)
         #expect(sent.status == 200, "\(sent.text)")
@@ -303,14 +303,14 @@ import Testing
       let rows = try #require(html.firstMatch(of: /<h2>Events<\/h2>[\s\S]*?<\/table>/)).0
       #expect(rows.contains(#"<td class="run">approved</td>"#))
       #expect(rows.contains("<code>{&quot;isGranted&quot;:true}</code>"))
-      let first = try #require(rows.firstRange(of: "a/&lt;b&gt;"))
+      let first = try #require(rows.firstRange(of: "z/&lt;b&gt;"))
       #expect(first.lowerBound < (try #require(rows.firstRange(of: "approved"))).lowerBound)
       let link = try #require(rows.firstMatch(of: /href="([^"]+)">All 3,002 bytes/)).1
       #expect(try await page.get(String(link).replacing("&amp;", with: "&")).text == long)
       #expect(try await page.get("/run/value?id=order%2F7&event=none").status == 404)
       let json = try await page.get("/run?id=order%2F7", asJSON: true).json
       let events = try #require(json["events"] as? [[String: Any]])
-      #expect(events.map { $0["name"] as? String } == ["a/<b>", "approved"])
+      #expect(events.map { $0["name"] as? String } == ["z/<b>", "approved"])
       #expect(events[1]["value"] as? [String: Bool] == ["isGranted": true])
       #expect((events[1]["sent"] as? String)?.hasSuffix("Z") == true)
     }
@@ -403,6 +403,11 @@ import Testing
     (["--address", "nowhere"], "nowhere"),
     (["--address", "127.0.0.1:99999"], "99999"),
     (["--token-file", "/none"], "the token file /none"),
+    (
+      ["--token-file", "/dev/null"],
+      "the token file /dev/null is not a file; put the token into one"
+    ),
+    (["--token-file", "."], "the token file . is not a file"),
     (["--host", "a:80"], "invalid --host a:80; expected a name of this machine without a port"),
   ])
   func `an address and a token that cannot be used are named`(
@@ -429,6 +434,7 @@ import Testing
     (0o600, "0123456789abcdé", "has the byte 0xC3 at position 14"),
     (0o600, "0123456789abcde\u{0}f", "has the byte 0x00 at position 15"),
     (0o600, "0123456789abcdef\r\r\n", "has the byte 0x0D at position 16"),
+    (0o600, String(repeating: "a", count: 4_096), "has no line feed in its first 4,096 bytes"),
   ])
   func `A1: a token file that others can use, or without a token, is refused`(
     permissions: Int, text: String, problem: String
@@ -481,7 +487,7 @@ import Testing
 
   // MARK: Changes
 
-  @Test func `A8: a file that is removed is an error, and one that is put there is shown`()
+  @Test func `A8: a file that is removed or replaced is an error, and is not changed`()
     async throws
   {
     let (journal, other) = (try await journal(), try JournalFixture())
@@ -495,43 +501,44 @@ import Testing
     }
     try put(journal, at: file)
     let printed = try await PageFixture.serving(file, in: journal.folder, []) { page in
-      func names() async throws -> [String] {
-        let list = try await page.get("/", asJSON: true).json
-        return try #require(list["runs"] as? [[String: Any]]).compactMap { $0["id"] as? String }
-      }
-      #expect(try await names().count == 3)
+      // The change is in the log.
+      let secret = try await page.secret("/run?id=ready")
+      #expect(try await page.post("/run/cancel?id=ready", [:], secret: secret).status == 200)
+      let size = try #require(
+        manager.attributesOfItem(atPath: file + "-wal")[.size] as? Int)
+      #expect(size > 0)
       let stream = try EventStream(of: page)
-      #expect(try await stream.next() != nil)
-      for suffix in ["", "-wal", "-shm"] { try? manager.removeItem(atPath: file + suffix) }
+      let first = try #require(try await stream.next())
+      try manager.moveItem(atPath: file, toPath: file + ".old")
       for path in ["/", "/run?id=ready", "/run/log?id=ready&step=a", "/run/timeline.svg?id=ready"] {
         let answer = try await page.get(path, asJSON: true)
         #expect(answer.status == 503, "\(path)")
         #expect(
           try answer.json["error"] as? String
-            == "the journal \(file) was removed; the page shows the file that is put there")
+            == "the journal \(file) was removed; put it back, or end this page")
       }
-      #expect(try await page.get("/").text.contains("was removed; the page shows the file"))
+      #expect(try await page.get("/").text.contains("was removed; put it back"))
       #expect(!manager.fileExists(atPath: file))
-      #expect(try await stream.next() != nil)
-      // The counts are those of the new file, too.
-      try put(other, at: file)
-      #expect(try await names() == ["other"])
-      let counts = try await page.get("/", asJSON: true).json["counts"] as? [String: Int]
-      #expect(counts?["ready"] == 1 && counts?["error"] == 0)
-      #expect(try await stream.next() != nil)
+      #expect(try await stream.next() != first)
+      try manager.moveItem(atPath: file + ".old", toPath: file)
+      #expect(try await page.get("/run?id=ready").text.contains(">cancelled<"))
       // A rename replaces the file at once.
-      try put(journal, at: file + ".new")
+      try put(other, at: file + ".new")
       let renamed = unsafe rename(file + ".new", file)
       #expect(renamed == 0)
-      #expect(try await names().count == 3)
-      // Actions change the new file.
-      let secret = try await page.secret("/run?id=ready")
-      #expect(try await page.post("/run/cancel?id=ready", [:], secret: secret).status == 200)
-      #expect(try await page.get("/run?id=ready").text.contains(">cancelled<"))
+      for path in ["/", "/run?id=other"] {
+        let answer = try await page.get(path, asJSON: true)
+        #expect(answer.status == 503, "\(path)")
+        #expect(
+          try #require(answer.json["error"] as? String).hasPrefix(
+            "another file is at \(file); end this page, remove \(file)-wal"))
+      }
+      #expect(try await page.post("/run/cancel?id=other", [:], secret: secret).status == 503)
     }
     #expect(printed.status == 130, "\(printed.error)")
-    let state = FlowFixture.stored("SELECT state FROM run WHERE id = 'ready'", in: file)
-    #expect(state == ["cancelled"])
+    for suffix in ["-wal", "-shm"] { try? manager.removeItem(atPath: file + suffix) }
+    #expect(FlowFixture.stored("SELECT id || ' ' || state FROM run", in: file) == ["other ready"])
+    #expect(FlowFixture.stored("PRAGMA integrity_check", in: file) == ["ok"])
   }
 
   @Test func `A8: an open page receives the changes of another process`() async throws {

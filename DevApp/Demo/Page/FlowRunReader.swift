@@ -22,9 +22,6 @@ final class FlowRunReader: Sendable {
     }
   }
 
-  /// Closes the file after the requests so far. The next one opens it again.
-  func close() async { await worker.close() }
-
   /// Returns the steps of a run; nil if it is not a run of a flow file.
   ///
   /// - Parameter step: A step or a child that is included in any case.

@@ -60,7 +60,7 @@
     private func answer(_ problem: PageProblem, to request: HTTPRequest) -> HTTPResponse {
       if request.wantsJSON { return HTTPResponse(.json, problem.json, status: problem.status) }
       return HTTPResponse(
-        .html, problem.layout(isLive: request.method == "GET").html(nonce: request.nonce).text,
+        .html, problem.layout(isLive: request.method != "POST").html(nonce: request.nonce).text,
         status: problem.status)
     }
 
@@ -70,8 +70,8 @@
 
     // MARK: Reading
 
-    /// The store with the file that is there now.
-    private func store() async throws -> RunStore { try await served.checked() }
+    /// The store, if its file is still there.
+    private func store() throws -> RunStore { try served.checked() }
 
     private func list(_ request: HTTPRequest) async throws -> HTTPResponse {
       let query = try RunQuery(request.query)
@@ -182,11 +182,11 @@
     /// value of an event.
     private func value(_ request: HTTPRequest) async throws -> HTTPResponse {
       if let event = request.queryValue("event"), request.path == "/run/value" {
-        let id = try await existing(request) { _ in 0 }.summary.id
-        guard let found = try await store().events(of: id).first(where: { $0.name == event }) else {
-          throw PageProblem(.notFound, "the run has received no event \(event.quoted)")
+        let id = try await summary(request).id
+        if let payload = try await store().event(event, of: id) {
+          return HTTPResponse(.text, payload)
         }
-        return HTTPResponse(.text, found.payload)
+        throw PageProblem(.notFound, "the run has received no event \(event.quoted)")
       }
       let position = try number("position", in: request)
       let details = try await existing(request) { run in
@@ -252,7 +252,7 @@
     private func act(
       _ action: String, _ request: HTTPRequest
     ) async throws -> HTTPResponse {
-      let store = try await store()
+      let store = try store()
       let id = request.queryValue("id").map { RunID($0) }
       do { return try await act(action, request, in: store) } catch {
         var problem = error as? PageProblem ?? PageProblem(.failed, "\(error)")

@@ -4,15 +4,10 @@ import SystemSupport
 
 /// The store of a page, whose file another program may remove or replace.
 ///
-/// An open connection would show the contents of the removed file. So ``check()`` compares the
-/// file at the path with the opened one.
+/// An open connection would show the contents of the removed file. So ``checked()`` compares the
+/// file at the path with the one that was there at first. Another file is not opened: the log of
+/// the first one, `-wal`, may still be beside it, and would be written into it.
 final class ServedStore: Sendable {
-  private struct File {
-    let identity: FileStatus.Identity
-    /// The number of files that were at the path before.
-    let number: Int
-  }
-
   /// The file or the address of the store, without a password.
   let place: String
   /// The runs of flow files in the store; nil if it cannot have any.
@@ -20,46 +15,38 @@ final class ServedStore: Sendable {
   private let store: RunStore
   /// The path of the SQLite file; nil for a database.
   private let journal: String?
-  private let file: Lock<File?>
+  private let file: FileStatus.Identity?
 
   init(_ store: RunStore, at place: String, journal: String?) {
     (self.store, self.place, self.journal) = (store, place, journal)
     flows = journal.map { FlowRunReader(journal: $0) }
-    let identity = journal.flatMap { try? FileStatus(ofFile: $0).identity }
-    file = Lock(identity.map { File(identity: $0, number: 0) })
+    file = journal.flatMap { try? FileStatus(ofFile: $0).identity }
   }
 
-  /// Returns the store, with the file that is at the path now.
+  /// Returns the store, if its file is still at its path.
   ///
-  /// - Throws: A ``PageProblem`` if there is none.
-  func checked() async throws(PageProblem) -> RunStore {
+  /// - Throws: A ``PageProblem`` if it is not.
+  func checked() throws(PageProblem) -> RunStore {
     guard let journal else { return store }
-    let identity: FileStatus.Identity
-    do { identity = try FileStatus(ofFile: journal).identity } catch {
-      let reason = error.isMissing ? "was removed" : "cannot be accessed: \(error)"
+    let found: FileStatus.Identity
+    do { found = try FileStatus(ofFile: journal).identity } catch {
       throw PageProblem(
-        .unavailable, "the journal \(place) \(reason); the page shows the file that is put there")
+        .unavailable,
+        error.isMissing
+          ? "the journal \(place) was removed; put it back, or end this page"
+          : "the journal \(place) cannot be accessed: \(error)")
     }
-    let known = file.withLock(\.self)
-    if known?.identity != identity {
-      // The next requests open the new file.
-      await store.close()
-      await flows?.close()
-      file.withLock { file in
-        // Another request may have noticed the same file.
-        if file?.identity != identity {
-          file = File(identity: identity, number: (file?.number ?? 0) + 1)
-        }
-      }
-    }
-    return store
+    if found == file { return store }
+    throw PageProblem(
+      .unavailable,
+      """
+      another file is at \(place); end this page, remove \(place)-wal and \(place)-shm if they \
+      belong to the journal that was there, and start the page again
+      """)
   }
 
-  /// A text that changes with every change of the store, also if its file is replaced.
-  func version() async throws -> String {
-    let version = try await checked().version()
-    return "\(file.withLock { $0?.number ?? 0 }) \(version)"
-  }
+  /// A text that changes with every change of the store.
+  func version() async throws -> String { try await checked().version() }
 
   /// Why the store cannot be changed; nil if it can.
   func problemOfWriting() async throws -> String? {

@@ -17,15 +17,22 @@ enum TokenFile {
     do {
       let file = OwnedFileDescriptor(try FileDescriptor.open(path, .readOnly))
       let status = try file.descriptor.status
-      // As ssh does with keys. A file of another user is theirs to protect.
-      let others = status.permissions.intersection(0o077)
-      if status.owner == geteuid(), !others.isEmpty {
+      guard status.kind == .file else {
+        throw JournalError("\(name) is not a file; put the token into one; \(advice)")
+      }
+      // As ssh does with keys, and also for files of other users than root.
+      let others = status.permissions.intersection(status.owner == 0 ? 0o037 : 0o077)
+      if !others.isEmpty {
         let mode = String(status.permissions.rawValue, radix: 8)
         throw JournalError(
           "\(name) has the permissions \(mode), so other users may use it; "
             + "run `chmod 600 \(path.quotedForShell)`")
       }
-      bytes = try firstLine(of: file.descriptor)
+      guard let line = try firstLine(of: file.descriptor) else {
+        throw JournalError(
+          "\(name) has no line feed in its first \(limit.grouped) bytes; \(advice)")
+      }
+      bytes = line
     } catch let error as SystemError { throw JournalError("\(name): \(error)") }
     if bytes.isEmpty {
       throw JournalError("\(name) has no token in its first line; \(advice)")
@@ -44,8 +51,8 @@ enum TokenFile {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Reads up to the first line feed, which may follow a carriage return.
-  private static func firstLine(of file: FileDescriptor) throws(SystemError) -> [UInt8] {
+  /// Reads up to the first line feed, which may follow a carriage return; nil if that is too far.
+  private static func firstLine(of file: FileDescriptor) throws(SystemError) -> [UInt8]? {
     var line: [UInt8] = []
     var block = [UInt8](repeating: 0, count: limit)
     while line.count < limit, !line.contains(UInt8(ascii: "\n")) {
@@ -54,6 +61,7 @@ enum TokenFile {
       line += block[..<count]
     }
     let bytes = line.prefix { $0 != UInt8(ascii: "\n") }
+    if bytes.count >= limit { return nil }
     return Array(bytes.last == UInt8(ascii: "\r") ? bytes.dropLast() : bytes)
   }
 }

@@ -24,6 +24,13 @@ extension RunStore {
     try await backend.events(of: id, last: count)
   }
 
+  /// Returns the payload of an event that was sent to a run; nil if there is none.
+  ///
+  /// - Throws: A ``RunStoreError``.
+  package func event(_ name: String, of id: RunID) async throws -> String? {
+    try await backend.event(name, of: id)
+  }
+
   /// Whether this process may change the store, as far as the store can tell without a change.
   ///
   /// - Throws: A ``RunStoreError``.

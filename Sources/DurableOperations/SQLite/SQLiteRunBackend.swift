@@ -124,11 +124,8 @@ final class SQLiteRunBackend: RunBackend {
   }
 
   func canWrite() async throws -> Bool {
-    do { try await writes.perform { _ in } } catch let error as SQLiteError {
-      if error.kind == .notPermitted { return false }
-      throw RunStoreError(error)
-    }
-    return true
+    do { try await prepare() } catch let error as SQLiteError { throw RunStoreError(error) }
+    return prepared.withLock(\.self)
   }
 
   var now: Int64 { options.milliseconds }
