@@ -18,7 +18,7 @@ extension BrowserTests {
       await eventually { FileManager.default.fileExists(atPath: folder + "/began") }
       _ = try await flow.serving { site in
         // The browser asks for an icon of the image.
-        try await Browser.open("/run?id=f%231", of: site, expecting: "favicon.ico") { browser in
+        try await Browser.open("/run?id=f%231", of: site, expecting: ["favicon.ico"]) { browser in
           func expectReadable(_ names: [String]) async throws {
             for isDark in [false, true] {
               try await browser.emulate(darkMode: isDark)

@@ -23,7 +23,8 @@ import Testing
     during body: (Browser) async throws -> Void
   ) async throws {
     _ = try await PageFixture.serving(journal) { site in
-      try await Browser.open(path, of: site, expecting: expected, during: body)
+      try await Browser.open(
+        path, of: site, expecting: expected.map { [$0] } ?? [], during: body)
     }
   }
 
@@ -38,6 +39,42 @@ import Testing
 
   func isShown(_ selector: String) -> String {
     "!!document.querySelector('\(selector)')?.checkVisibility({ contentVisibilityAuto: true })"
+  }
+
+  // MARK: Access
+
+  @Test func `A1: at a name of the machine, the token opens the page, and its forms act`()
+    async throws
+  {
+    let journal = try await journal()
+    let file = journal.folder.path + "/token"
+    try PageFixture.writeToken("0123456789abcdef\n", to: file)
+    _ = try await PageFixture.serving(
+      journal, "--token-file", file, "--host", Browser.hostName
+    ) { site in
+      #expect(site.url.host() == Browser.hostName)
+      // Without the token, the browser gets no icon.
+      let expected = ["Cross-Origin-Opener-Policy", "401 (Unauthorized)", "username fields"]
+      try await Browser.open(
+        "/run?id=order%2F7", of: site, expecting: expected, withScript: false
+      ) { browser in
+        #expect(try await browser.text.contains("This page needs a token."))
+        try await browser.fill("#token", "wrong")
+        try await browser.waitForLoad { try await browser.press("Enter") }
+        #expect(try await browser.text.contains("The token is wrong."))
+        try await browser.fill("#token", "0123456789abcdef")
+        try await browser.waitForLoad { try await browser.press("Enter") }
+        try await browser.untilLive()
+        #expect(
+          try await browser.value("document.querySelector('h1').innerText") == "Runs / order/7")
+        try await browser.send("Emulation.setScriptExecutionDisabled", ["value": true])
+        try await browser.load("/run?id=order%2F7", withScript: false)
+        try await browser.click("#cancel summary")
+        try await browser.waitForLoad { try await browser.click("#cancel button") }
+        #expect(try await browser.value(showsState(.cancelled)) == true)
+      }
+      #expect(try await journal.state(of: "order/7") == .cancelled)
+    }
   }
 
   // MARK: Reading

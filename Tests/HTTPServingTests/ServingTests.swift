@@ -102,7 +102,7 @@ import Testing
         for field in [
           "Content-Security-Policy: default-src 'none'; script-src 'nonce-",
           "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'\r\n",
-          "X-Content-Type-Options: nosniff\r\n", "Referrer-Policy: no-referrer\r\n",
+          "X-Content-Type-Options: nosniff\r\n", "Referrer-Policy: same-origin\r\n",
           "Cache-Control: no-store\r\n", "Cross-Origin-Opener-Policy: same-origin\r\n",
           "Cross-Origin-Resource-Policy: same-origin\r\n",
         ] { #expect(text.contains(field), "\(field)") }
@@ -238,7 +238,7 @@ import Testing
         let field = response?.firstMatch(of: /\r\nAllow: ([^\r]*)/)?.1
         #expect(field.map(String.init) == allowed, "\(line)")
       }
-      // Another origin finds nothing out.
+      // The response to another origin does not reveal the methods.
       let acted = await exchange(server.port, message("POST /act HTTP/1.1", to: server.name))
       #expect(status(of: acted) == 403)
       if token != nil {

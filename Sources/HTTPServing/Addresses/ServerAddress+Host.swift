@@ -31,10 +31,9 @@ extension ServerAddress {
       guard let address = unsafe interface.pointee.ifa_addr,
         unsafe interface.pointee.ifa_flags & UInt32(IFF_UP) != 0,
         unsafe Int32(address.pointee.sa_family) == (areIPv6 ? AF_INET6 : AF_INET),
-        let text = unsafe numericHost(of: address), !text.contains("%"),
-        let own = try? ServerAddress(areIPv6 ? "[\(text)]:0" : "\(text):0")
+        let host = unsafe numericHost(of: address), !host.contains("%")
       else { continue }
-      found.append(own)
+      found.append(ServerAddress(host: host, port: 0, isIPv6: areIPv6))
     }
     return found
   }

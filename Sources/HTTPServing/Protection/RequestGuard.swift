@@ -14,8 +14,8 @@
 /// cookie that the login form sets. A bearer token takes the place of the origin, if there is none,
 /// and of the form's secret, because pages of other origins cannot send it.
 ///
-/// A method that the address does not take is refused. Without the token, a client does not find out
-/// which methods those are.
+/// A method that the address does not take is refused. Without the token, the response does not reveal
+/// the methods.
 package struct RequestGuard: Sendable {
   /// Returns the methods that a path takes, without HEAD; nil if all do, or if there is no such path.
   package typealias Methods = @Sendable (String) -> [String]?
@@ -63,14 +63,23 @@ package struct RequestGuard: Sendable {
       return RequestRefusal(400, "The request must have one Host field.")
     }
     guard isOwn(host: host) else {
-      return RequestRefusal(421, "The Host field names another server than \(address).")
+      return RequestRefusal(
+        421,
+        """
+        The Host field names another server than \(address). Use its address with the port, or a name \
+        that it was started with.
+        """)
     }
     let allowed = allowedMethods(of: head)
     guard allowed.contains(head.method) else {
       return RequestRefusal(method: head.method, allowing: allowed)
     }
     if !head.isSafe, !isSameOrigin(head, host: host) {
-      return RequestRefusal(403, "The request comes from a page of another origin.")
+      return RequestRefusal(
+        403,
+        """
+        The request does not come from a page of this server: Origin is missing, or another one.
+        """)
     }
     if !LoginForm.isLogin(head), !isPermitted(head) {
       return RequestRefusal(401, LoginForm.reason, login: LoginForm.target(of: head))

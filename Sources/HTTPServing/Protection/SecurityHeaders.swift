@@ -14,7 +14,7 @@ package enum SecurityHeaders {
     ]
     return [
       ("Content-Security-Policy", policy.joined(separator: "; ")),
-      ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer"),
+      ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "same-origin"),
       ("Cross-Origin-Opener-Policy", "same-origin"),
       ("Cross-Origin-Resource-Policy", "same-origin"), ("Cache-Control", "no-store"),
     ]

@@ -112,7 +112,9 @@ import Testing
   }
 
   #if os(Linux)
-    @Test func `A2: the connections of one address leave room for others`() async throws {
+    @Test func `A2: the connections of one address leave room for clients with other addresses`()
+      async throws
+    {
       var limits = ServerLimits()
       #expect(limits.connections >= 4 * limits.connectionsPerAddress)
       (limits.connections, limits.connectionsPerAddress) = (20, 5)
