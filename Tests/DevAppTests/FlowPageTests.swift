@@ -236,6 +236,32 @@ import Testing
     }
   }
 
+  @Test func `A10: without the flow file, the logs of steps and children are served`() async throws
+  {
+    let flow = try FlowFixture(
+      #""a": {"each": ["x", "y"], "run": "echo $each"}, "b": {"run": "echo b", "needs": ["a"]}"#)
+    #expect(try await flow.run().status == 0)
+    _ = try await flow.serving { page in
+      func check(_ problem: String) async throws {
+        for (step, log) in [("a[x]", "x\n"), ("b", "b\n")] {
+          let name = step.replacing("[", with: "%5B").replacing("]", with: "%5D")
+          #expect(try await page.get("/run/log?id=f%231&step=\(name)").text == log)
+          let shown = try await page.steps(run + "&step=\(name)")
+          #expect(shown.map { "\($0.name) \($0.state)" } == ["\(step) succeeded"])
+          let json = try await page.get(run + "&step=\(name)", asJSON: true).json
+          let file = try #require(json["flowFile"] as? [String: Any])
+          let notes = file["notes"] as? [String] ?? []
+          #expect(notes.count == 1 && notes.allSatisfy { $0.contains(problem) }, "\(notes)")
+        }
+      }
+      // Without the step of the child.
+      try flow.write(#""c": {"run": "true"}"#)
+      try await check("The flow file has changed since the run began.")
+      try flow.remove("f.json")
+      try await check("The flow file cannot be read: ")
+    }
+  }
+
   @Test func `A10: a run that is not the last shows its own logs`() async throws {
     let flow = try FlowFixture(#""a": {"run": "echo run $v"}"#, head: #""values": {"v": "0"},"#)
     for value in 1...5 { #expect(try await flow.run("--set", "v=\(value)").status == 0) }

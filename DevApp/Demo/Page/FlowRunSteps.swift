@@ -76,11 +76,12 @@ struct FlowRunSteps: Sendable {
       let (needs, after) = file.beginningDependencies(of: step)
       add(step.name, needs: needs, after: after)
     }
-    for record in rows.steps.sorted(by: { $0.unit < $1.unit }) where !names.contains(record.unit) {
-      add(record.unit, needs: [], after: [])
+    // The row of the parent is not read with a child that is read alone.
+    for name in Set(records.keys).union(children.keys).subtracting(names).sorted() {
+      add(name, needs: [], after: [])
     }
     if let problem { notes.append("\(problem) The graph is not known.") }
-    if rows.steps.isEmpty, run.state != .running {
+    if rows.steps.isEmpty, rows.children.isEmpty, run.state != .running {
       notes.append("The journal keeps the steps of the last \(FlowLog.runs) runs of a flow.")
     }
     if let file, Self.hasChanged(file, since: rows.began) {
