@@ -95,6 +95,7 @@ extension FlowJournal {
     try await worker.run { [flow] connection in
       let (run, oldest) = (Int64(number), Int64(number - FlowLog.runs))
       try connection.transaction(.immediate) {
+        try connection.copyFormerEnds(of: flow)
         try connection.execute(
           "INSERT OR REPLACE INTO flow_session VALUES (?1, ?2, ?3)",
           [.text(flow), .integer(FlowStepRecord.now), .integer(run)])
@@ -150,11 +151,13 @@ extension FlowJournal {
   /// Returns the ends of the steps and the failed children of a run, by name.
   func ends(ofRun number: Int) async throws -> [String: FlowEnd] {
     try await worker.run { [flow] connection in
+      let formerEnds = try connection.formerEnds("step, state, reason")
       let ends = try connection.fetchAll(
         """
         SELECT step, state, reason FROM flow_step
         WHERE flow = ?1 AND run = ?2 AND state IS NOT NULL
           AND (parent IS NULL OR state = 'failed')
+        \(formerEnds.map { "UNION ALL \($0) AND run = ?2" } ?? "")
         """,
         [.text(flow), .integer(Int64(number))]
       ) { row in
@@ -169,26 +172,34 @@ extension FlowJournal {
 }
 
 extension SQLiteConnection {
-  /// Moves the ends of steps from `flow_end`, the table of a journal that has no `flow_step` yet. They
-  /// are those of the last run of each flow.
-  func moveFormerEnds() throws {
-    func hasFormerEnds() throws -> Bool {
-      try fetchOne(
-        "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'flow_end'"
-      ) { _ in true } ?? false
-    }
-    guard try hasFormerEnds() else { return }
-    try transaction(.immediate) {
-      // Another process may have moved them meanwhile.
-      guard try hasFormerEnds() else { return }
-      try execute(
-        """
-        INSERT OR IGNORE INTO flow_step (flow, run, step, parent, state, reason, ended)
-        SELECT flow, run, step, iif(step LIKE '%]', substr(step, 1, instr(step, '[') - 1), NULL),
-          state, reason, ended / 1000000 FROM flow_end
-        """)
-      try execute("DROP TABLE flow_end")
-    }
+  /// Selects the ends of the last run of a flow as a version without `flow_step` has stored them; nil
+  /// if there is no such table. It selects none of a run that this version has begun or resumed, or of
+  /// an earlier one.
+  ///
+  /// The table stays, because a process of that version may be using it.
+  fileprivate func formerEnds(_ columns: String) throws -> String? {
+    let exists = try fetchOne(
+      "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'flow_end'"
+    ) { _ in true }
+    return exists == nil
+      ? nil
+      : """
+      SELECT \(columns) FROM flow_end
+      WHERE flow = ?1 AND run > (SELECT coalesce(max(run), 0) FROM flow_session WHERE flow = ?1)
+      """
+  }
+
+  /// Copies the ends of steps from `flow_end`. The caller has the run lock of the flow.
+  fileprivate func copyFormerEnds(of flow: String) throws {
+    let ends = try formerEnds(
+      """
+      flow, run, step, iif(step LIKE '%]', substr(step, 1, instr(step, '[') - 1), NULL), state,
+        reason, ended / 1000000
+      """)
+    guard let ends else { return }
+    try execute(
+      "INSERT OR IGNORE INTO flow_step (flow, run, step, parent, state, reason, ended) \(ends)",
+      [.text(flow)])
   }
 
   fileprivate func store(_ records: [FlowStepRecord], _ flow: String, _ run: Int) throws {

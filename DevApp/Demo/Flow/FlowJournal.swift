@@ -28,7 +28,6 @@ struct FlowJournal: Sendable {
     _ = try await store.runs(limit: 1)
     try await worker.run { connection in
       for table in Self.tables + Self.commandTables { try connection.execute(table) }
-      try connection.moveFormerEnds()
     }
   }
 
