@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5)), .enabled(if: PageFixture.isPossible)) struct FlowGraphPictureTests {
-  private struct Point {
+  private struct Point: Hashable {
     var x: Double
     var y: Double
   }
@@ -28,6 +28,12 @@ import Testing
     var needs: [[Int]] = []
     var after: [[Int]] = []
 
+    /// A graph in which each step needs all before it.
+    init(count: Int) {
+      needs = (0..<count).map { Array(0..<$0) }
+      after = Array(repeating: [], count: count)
+    }
+
     init(_ random: inout some RandomNumberGenerator) {
       let count = Int.random(in: 2...60, using: &random)
       let most = Int.random(in: 1...4, using: &random)
@@ -46,9 +52,12 @@ import Testing
       }
     }
 
+    /// The dependencies with their styles.
     var lines: Set<String> {
       Set(
-        needs.indices.flatMap { step in (needs[step] + after[step]).map { "s\($0)-s\(step)" } })
+        needs.indices.flatMap { step in
+          needs[step].map { "s\($0)-s\(step)" } + after[step].map { "s\($0)-s\(step), dashed" }
+        })
     }
 
     /// The members of `steps` of a flow file.
@@ -78,6 +87,21 @@ import Testing
     }
   }
 
+  @Test func `A9: 200 steps that each need all before it have less than 4 MB of lines`()
+    async throws
+  {
+    let flow = try FlowFixture(#""s0": {"run": "true"}"#)
+    #expect(try await flow.run().status == 0)
+    _ = try await flow.serving { page in
+      try flow.write(Graph(count: 200).text)
+      let html = try await page.get("/run?id=f%231").text
+      let begin = try #require(html.range(of: "<g class=\"edges\">")).upperBound
+      let end = try #require(html.range(of: "</g>", range: begin..<html.endIndex)).lowerBound
+      #expect(html[begin..<end].utf8.count < 4_000_000)
+      #expect(html[end...].components(separatedBy: "<rect").count == 201)
+    }
+  }
+
   private static func faults(in html: String, _ graph: Graph) throws -> [String] {
     let boxes = try boxes(in: html)
     var faults: [String] = []
@@ -87,17 +111,42 @@ import Testing
         faults.append("\(other.name) and \(box.name) overlap")
       }
     }
+    // The steps whose lines can begin at a point: the right edge of the step, and where its line leaves
+    // a column. A dashed line can begin where a solid one of the step passes, but not the reverse.
+    var sources = Dictionary(
+      uniqueKeysWithValues: boxes.map {
+        (Point(x: $0.x + $0.width, y: $0.y + $0.height / 2), $0.name)
+      })
     var lines: Set<String> = []
-    for match in html.matches(of: /<path(?: class="after")? d="([^"]+)"\/>/) {
-      let points = try points(of: String(match.1))
-      let (first, last) = try (#require(points.first), #require(points.last))
-      let source = boxes.first { $0.x + $0.width == first.x && $0.y + $0.height / 2 == first.y }
-      let target = boxes.first { $0.x == last.x && $0.y + $0.height / 2 == last.y }
-      let name = "\(source?.name ?? "?")-\(target?.name ?? "?")"
-      lines.insert(name)
-      for box in boxes where points.contains(where: box.contains) {
-        faults.append("\(name) leads through \(box.name)")
+    for style in ["", " class=\"after\""] {
+      var (begins, ends) = (Set<Point>(), Set<Point>())
+      for match in html.matches(of: /<path( class="after")? d="([^"]+)"\/>/)
+      where match.1 ?? "" == style {
+        for part in match.2.split(separator: "M") {
+          let points = try points(of: "M\(part)")
+          let (first, last) = try (#require(points.first), #require(points.last))
+          let source = sources[first] ?? "?"
+          for box in boxes where points.contains(where: box.contains) {
+            faults.append("a line of \(source) leads through \(box.name)")
+          }
+          begins.insert(first)
+          if let target = boxes.first(where: {
+            $0.x == last.x && $0.y + $0.height / 2 == last.y
+          }) {
+            let line = "\(source)-\(target.name)\(style.isEmpty ? "" : ", dashed")"
+            if !lines.insert(line).inserted { faults.append("\(line) twice") }
+            if points.count > 51 { faults.append("\(line) is more than a curve") }
+            continue
+          }
+          // A curve and a horizontal line for each column.
+          for index in stride(from: 100, to: points.count, by: 100)
+          where sources.updateValue(source, forKey: points[index]) != nil {
+            faults.append("a line of \(source) twice")
+          }
+          ends.insert(last)
+        }
       }
+      if !ends.isSubset(of: begins) { faults.append("a line leads to no step") }
     }
     if lines != graph.lines {
       faults.append("other lines: \(lines.symmetricDifference(graph.lines))")

@@ -123,19 +123,42 @@ struct FlowGraphLayout {
     steps[step].map { (columns[$0.column], $0.y - Self.height / 2) }
   }
 
-  /// The way of a line, as SVG writes it. It bends only between two columns.
-  func line(from source: String, to target: String) -> String? {
-    guard let from = steps[source], let to = steps[target] else { return nil }
-    var (x, y) = (columns[from.column] + Self.width, from.y)
-    var way = "M\(x) \(y)"
-    let passed = passages[source, default: []].filter { $0.column < to.column }
-    for place in passed + [to] {
-      let left = columns[place.column]
+  /// The ways of the lines from a step to others, as SVG writes them: the part that they share, and
+  /// the last curve of each. A line bends only between two columns.
+  ///
+  /// - Parameter others: The steps that other lines from the step lead to. What is shared with these
+  ///   lines is left out.
+  func lines(
+    from source: String, to targets: [String], besides others: [String] = []
+  ) -> String {
+    guard let from = steps[source] else { return "" }
+    let places = [from] + passages[source, default: []]
+    func curve(from place: Place, to next: Place) -> String {
+      let (x, left) = (columns[place.column] + Self.width, columns[next.column])
       let middle = (x + left) / 2
-      way += "C\(middle) \(y) \(middle) \(place.y) \(left) \(place.y)"
-      (x, y) = (left + Self.width, place.y)
-      if place.column < to.column { way += "H\(x)" }
+      return "C\(middle) \(place.y) \(middle) \(next.y) \(left) \(next.y)"
     }
-    return way
+    func begin(at place: Place) -> String { "M\(columns[place.column] + Self.width) \(place.y)" }
+    /// The index of the place from which a line curves to a step. There is one in each column.
+    func lastIndex(before target: Place) -> Int {
+      min(target.column - from.column, places.count) - 1
+    }
+    func known(_ names: [String]) -> [Place] {
+      names.compactMap { steps[$0] }.filter { $0.column > from.column }
+    }
+    let first = known(others).map(lastIndex(before:)).max() ?? 0
+    let last = known(targets).map(lastIndex(before:)).max() ?? 0
+    var ways = ""
+    if first < last {
+      ways += begin(at: places[first])
+      for (place, next) in zip(places[first..<last], places[(first + 1)...]) {
+        ways += curve(from: place, to: next) + "H\(columns[next.column] + Self.width)"
+      }
+    }
+    for target in known(targets) {
+      let place = places[lastIndex(before: target)]
+      ways += begin(at: place) + curve(from: place, to: target)
+    }
+    return ways
   }
 }

@@ -14,9 +14,18 @@ struct FlowGraphPicture {
 
   var html: HTML {
     let layout = FlowGraphLayout(steps.map { ($0.name, $0.needs + $0.after) })
+    var (needing, following) = ([String: [String]](), [String: [String]]())
+    for step in steps {
+      for name in step.needs { needing[name, default: []].append(step.name) }
+      for name in step.after { following[name, default: []].append(step.name) }
+    }
     let edges = steps.flatMap { step in
-      step.needs.map { edge($0, step.name, layout, "") }
-        + step.after.map { edge($0, step.name, layout, " class=\"after\"") }
+      let (solid, dashed) = (needing[step.name, default: []], following[step.name, default: []])
+      return [
+        path(layout.lines(from: step.name, to: solid), ""),
+        path(
+          layout.lines(from: step.name, to: dashed, besides: solid), " class=\"after\""),
+      ]
     }
     let nodes = steps.compactMap { step in layout.corner(of: step.name).map { node(step, at: $0) } }
     let (width, height) = layout.size
@@ -28,11 +37,8 @@ struct FlowGraphPicture {
       """
   }
 
-  private func edge(
-    _ source: String, _ target: String, _ layout: FlowGraphLayout, _ attributes: HTML
-  ) -> HTML {
-    guard let line = layout.line(from: source, to: target) else { return "" }
-    return "<path\(attributes) d=\"\(attribute: line)\"/>"
+  private func path(_ lines: String, _ attributes: HTML) -> HTML {
+    lines.isEmpty ? "" : "<path\(attributes) d=\"\(attribute: lines)\"/>"
   }
 
   private func node(_ step: FlowStepView, at corner: (x: Int, y: Int)) -> HTML {
