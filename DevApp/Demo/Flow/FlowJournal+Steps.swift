@@ -71,6 +71,12 @@ extension FlowJournal {
       PRIMARY KEY (flow, run, step)) STRICT, WITHOUT ROWID
     """
 
+  /// The steps without the children, so that counting them does not read the children.
+  static let stepIndex = """
+    CREATE INDEX IF NOT EXISTS flow_step_state ON flow_step (flow, run, parent, state)
+      WHERE parent IS NULL
+    """
+
   /// The times at which a process has begun or resumed a run. The logs that are written from then on
   /// belong to it.
   static let sessionTable = """

@@ -49,7 +49,7 @@ struct FlowJournal: Sendable {
       ended INTEGER NOT NULL, changed INTEGER NOT NULL, since INTEGER NOT NULL,
       duration INTEGER NOT NULL, PRIMARY KEY (flow, step)) STRICT, WITHOUT ROWID
     """,
-    stepTable, sessionTable, sizeTable,
+    stepTable, stepIndex, sessionTable, sizeTable,
     // The runs of which all successes are in `stamp`.
     """
     CREATE TABLE IF NOT EXISTS flow_stored (flow TEXT NOT NULL, run INTEGER NOT NULL,
