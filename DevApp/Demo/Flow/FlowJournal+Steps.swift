@@ -8,29 +8,27 @@ package struct FlowStepRecord: Sendable, Equatable {
   /// The name of the step or the child.
   package let unit: String
   /// The step of a child; nil for a step.
-  package var parent: String?
+  var parent: String?
   /// Nil while it runs.
-  package var state: FlowEnd.State?
-  package var reason: String?
+  var state: FlowEnd.State?
+  var reason: String?
   /// The number of attempts that have begun; 0 while its condition is checked.
-  package var attempts: Int?
+  var attempts: Int?
   /// The number of children.
-  package var children: Int?
+  var children: Int?
   /// The names of the children. Those of an earlier list are removed.
-  package var childNames: [String]?
+  var childNames: [String]?
   /// When its first attempt began, in milliseconds since 1970.
-  package var began: Int64?
+  var began: Int64?
   /// Milliseconds since 1970.
-  package var ended: Int64?
+  var ended: Int64?
 
   package init(
-    unit: String, parent: String? = nil, state: FlowEnd.State? = nil, reason: String? = nil,
-    attempts: Int? = nil, children: Int? = nil, childNames: [String]? = nil, began: Int64? = nil,
-    ended: Int64? = nil
+    unit: String, state: FlowEnd.State? = nil, reason: String? = nil, attempts: Int? = nil,
+    began: Int64? = nil, ended: Int64? = nil
   ) {
-    (self.unit, self.parent, self.state, self.reason) = (unit, parent, state, reason)
-    (self.attempts, self.children, self.childNames) = (attempts, children, childNames)
-    (self.began, self.ended) = (began, ended)
+    (self.unit, self.state, self.reason) = (unit, state, reason)
+    (self.attempts, self.began, self.ended) = (attempts, began, ended)
   }
 
   /// Overwrites the fields that a later record of the same step has. A step that begins again has none
@@ -51,15 +49,15 @@ extension FlowStepRecord {
 
   init(_ end: FlowEnd) {
     self.init(
-      unit: end.unit, parent: end.isChild ? end.unit.stepName : nil,
-      state: end.state, reason: end.reason, attempts: end.attempts > 0 ? end.attempts : nil,
+      unit: end.unit, state: end.state, reason: end.reason,
+      attempts: end.attempts > 0 ? end.attempts : nil,
       ended: end.state == .done || end.state == .upToDate ? nil : Self.now)
+    parent = end.isChild ? end.unit.stepName : nil
   }
 
   init(_ unit: FlowUnit, attempt: Int) {
-    self.init(
-      unit: unit.name, parent: unit.each == nil ? nil : unit.step.name, attempts: attempt,
-      began: attempt <= 1 ? Self.now : nil)
+    self.init(unit: unit.name, attempts: attempt, began: attempt <= 1 ? Self.now : nil)
+    parent = unit.each == nil ? nil : unit.step.name
   }
 }
 

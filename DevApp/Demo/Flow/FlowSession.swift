@@ -79,10 +79,10 @@ final class FlowSession: Sendable {
   }
 
   func began(_ step: FlowStep, children values: [String]) {
-    recorder.note(
-      FlowStepRecord(
-        unit: step.name, children: values.count,
-        childNames: values.map { FlowUnit(step: step, each: $0).name }, began: FlowStepRecord.now))
+    var record = FlowStepRecord(unit: step.name, began: FlowStepRecord.now)
+    record.children = values.count
+    record.childNames = values.map { FlowUnit(step: step, each: $0).name }
+    recorder.note(record)
   }
 
   /// Stores what the plan has decided about steps that do not run.

@@ -255,9 +255,9 @@ extension FlowStepRecord {
       row.text(at: column) == nil ? nil : row.integer(at: column)
     }
     self.init(
-      unit: row.text(at: 0) ?? "", parent: row.text(at: 1),
+      unit: row.text(at: 0) ?? "",
       state: row.text(at: 2).flatMap(FlowEnd.State.init(rawValue:)), reason: row.text(at: 3),
-      attempts: number(4).map { Int($0) }, children: number(5).map { Int($0) },
-      began: number(6), ended: number(7))
+      attempts: number(4).map { Int($0) }, began: number(6), ended: number(7))
+    (parent, children) = (row.text(at: 1), number(5).map { Int($0) })
   }
 }
