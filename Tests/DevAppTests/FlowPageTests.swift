@@ -388,11 +388,47 @@ import Testing
     _ = try await flow.serving { page in
       let html = try await page.get(run).text
       let path = flow.folder.path + "/f.json"
-      #expect(html.contains("<code>DevApp flow run \(path)</code>"))
+      #expect(html.contains("To continue the run: <code>DevApp flow run \(path)</code>"))
       #expect(!html.contains("<form method=\"post\""))
       let secret = html.firstMatch(of: /name="form-secret" value="([^"]+)"/)
       #expect(secret == nil)
     }
+  }
+
+  @Test func `A7: the command that continues a run has its values and its journal`() async throws {
+    let flow = try FlowFixture(
+      """
+      "a": {"run": "true"}, "b": {"run": "test -e go", "needs": ["a"]}
+      """, head: #""values": {"who": "you", "what": "x"},"#)
+    let journal = flow.folder.path + "/other.sqlite"
+    #expect(try await flow.run("--set", "who=it's me", "--journal", journal).status == 1)
+    func command(_ number: Int) async throws -> String? {
+      var found: String?
+      _ = try await PageFixture.serving(journal, in: flow.folder, []) { page in
+        let html = try await page.get("/run?id=f%23\(number)").text
+        found = html.firstMatch(of: /To continue the run: <code>(.*)<\/code>/).map {
+          String($0.1).replacing("&#39;", with: "'")
+        }
+      }
+      return found
+    }
+    let printed = try #require(try await command(1))
+    #expect(
+      printed
+        == "DevApp flow run \(flow.folder.path)/f.json --set 'who=it'\\''s me' --journal \(journal)"
+    )
+    // It means what it says: the step that has succeeded does not run again.
+    let program = "'\(Program.devApp().executable.path)'"
+    let again = try await Program(
+      executable: URL(fileURLWithPath: "/bin/sh"),
+      arguments: ["-c", program + printed.dropFirst("DevApp".count)]
+    ).run()
+    #expect(again.error.contains("resuming run 1 of 'f'"), "\(again.error)")
+    #expect(try await flow.run("--journal", journal).status == 1)
+    #expect(try await command(1) == nil)
+    #expect(
+      try await command(2)
+        == "DevApp flow run \(flow.folder.path)/f.json --journal \(journal)")
   }
 
   @Test func `A9: of 500 steps the page shows 200, and those that failed first`() async throws {

@@ -39,7 +39,7 @@ struct FlowGraph: ComposableOperation {
     try Task.checkCancellation()
     let ends = session.stepEnds
     try await session.storeStamps()
-    let failed = ends.values.count { $0.state == .failed }
+    let failed = ends.values.count { $0.state == .failed && !$0.isChild }
     if failed > 0 { throw FlowFailure.other("\(failed.counted("step")) failed") }
   }
 }

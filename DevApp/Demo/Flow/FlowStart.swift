@@ -1,3 +1,4 @@
+import CompositeOperations
 import DurableOperations
 import FlowFiles
 import Foundation
@@ -10,7 +11,7 @@ struct FlowStart: Sendable {
   /// The state of the resumed run in the journal; nil for a new run.
   private let summary: RunSummary?
   /// The earlier runs that the new one replaces.
-  private let replaced: [RunSummary]
+  private let replaced: [FlowRun]
   /// The last successes by the name of the step or the child.
   let stamps: [String: FlowStamp]
   let flow: FlowRun
@@ -29,7 +30,7 @@ struct FlowStart: Sendable {
   ) async throws {
     let last = try await journal.lastRun(ofAllSteps: false)
     let lastOfAll = try await journal.lastRun(ofAllSteps: true)
-    var open: [RunSummary] = []
+    var open: [FlowRun] = []
     var mayHaveOrphans = false
     var resumed: (FlowRunRecord, RunSummary?)?
     let fullPath = URL(fileURLWithPath: path).standardizedFileURL.path
@@ -47,8 +48,11 @@ struct FlowStart: Sendable {
         run.values == values
       {
         resumed = (run, summary)
-      } else if let summary, !summary.state.hasEnded, selection == nil || run.selection != nil {
-        open.append(summary)
+      } else if summary?.state.hasEnded == false, selection == nil || run.selection != nil {
+        let values = try JSONRunCoder().decode([String: String].self, from: run.values)
+        open.append(
+          FlowRun(
+            flow: file.name, number: run.number, values: values, selection: run.selection))
       }
     }
     replaced = open
@@ -77,7 +81,10 @@ struct FlowStart: Sendable {
   /// Stores the beginning of the run.
   func begin(in journal: FlowJournal) async throws {
     for run in replaced {
-      try await journal.store.cancel(run.id, because: "run \(self.run.number) replaces it")
+      let id = journal.id(ofRun: run.number)
+      try await journal.store.cancel(id, because: "run \(self.run.number) replaces it")
+      // Its process has ended, so nothing else ends it. A cancelled run begins no step.
+      _ = await DurableOperation(run, named: id, in: journal.store).run()
     }
     if isResumed {
       try await journal.successesWillBeAdded(toRun: run.number)

@@ -12,11 +12,13 @@ final class FlowRunReader: Sendable {
   /// The number of running steps whose logs are watched.
   private static let mostWatched = 30
 
+  private let path: String
   private let worker: SQLiteWorker
   private let lastFile = Lock<(path: String, status: FileStatus, file: FlowFile)?>(nil)
 
   /// - Parameter path: The SQLite file.
   init(journal path: String) {
+    self.path = URL(fileURLWithPath: path).standardizedFileURL.path
     worker = SQLiteWorker("flow reader") {
       try SQLiteConnection.open(path, for: .reading, SQLiteConfiguration(access: .existing))
     }
@@ -73,6 +75,36 @@ final class FlowRunReader: Sendable {
       }
     }
     return Dictionary(found ?? [], uniquingKeysWith: { $1 })
+  }
+
+  /// Returns the command that continues a run; nil if `DevApp flow run` begins a new one, or if the
+  /// run is in progress.
+  func continuation(of details: RunDetails) async throws -> String? {
+    let run = details.summary
+    guard let key = Key(run), run.cancelled == nil,
+      run.state != .result, run.state != .cancelled, run.state != .running || run.ownerHasEnded,
+      let flow = try? JSONRunCoder().decode(FlowRun.self, from: details.sequence),
+      // A run of some steps is always a new one.
+      flow.selection == nil
+    else { return nil }
+    let found =
+      try await read(from: ["flow_run"]) { connection in
+        try connection.fetchOne(
+          """
+          SELECT file FROM flow_run WHERE flow = ?1 AND number = ?2 AND number =
+            (SELECT max(number) FROM flow_run WHERE flow = ?1 AND selection IS NULL)
+          """, key.values
+        ) { $0.text(at: 0) ?? "" }
+      } ?? nil
+    guard let file = found else { return nil }
+    var words = ["DevApp", "flow", "run", file]
+    let defaults = (try? self.file(file, named: key.flow))?.texts ?? [:]
+    for (name, text) in flow.values.sorted(by: { $0.key < $1.key }) where defaults[name] != text {
+      words += ["--set", "\(name)=\(text)"]
+    }
+    let usual = FlowFolder(ofFile: file, flow: key.flow, journal: nil).journal
+    if path != usual { words += ["--journal", path] }
+    return words.map(\.quotedForShell).joined(separator: " ")
   }
 
   private func steps(_ key: Key, _ rows: FlowRunRows, _ run: RunSummary) -> FlowRunSteps {

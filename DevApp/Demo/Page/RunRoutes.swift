@@ -130,7 +130,8 @@
       let view = RunViewPage(
         details: details, before: before, children: children, counts: counts,
         events: try await store().events(of: id, last: RunViewPage.shownEvents + 1),
-        flow: try await flow(of: details.summary, request), secret: request.formSecret,
+        flow: try await flow(of: details.summary, request),
+        command: try await served.flows?.continuation(of: details), secret: request.formSecret,
         problemOfActions: try await problemOfActions(), now: Date())
       return page(view.layout, request)
     }

@@ -22,6 +22,8 @@ struct RunViewPage {
   let events: [StoredEvent]
   /// The steps of a run of a flow file; nil for another run.
   let flow: FlowRunView?
+  /// The command that continues a run of a flow file; nil if there is none.
+  let command: String?
   /// The secret of the forms.
   let secret: String
   /// Why there are no actions; nil if there are.
@@ -137,13 +139,8 @@ struct RunViewPage {
     return "<div class=\"actions\">\n\(forms.joined())</div>\n\(continuation)"
   }
 
-  /// The command that continues a run of a flow file.
   private var continuation: HTML {
-    guard let flow, run.state != .result, run.state != .running || run.ownerHasEnded else {
-      return ""
-    }
-    let command = "DevApp flow run " + flow.steps.file.quotedForShell
-    return "<p>To continue the last run of the flow: <code>\(command)</code></p>\n"
+    command.map { "<p>To continue the run: <code>\(short: $0, limit: 2_000)</code></p>\n" } ?? ""
   }
 
   // MARK: Outcome
@@ -312,7 +309,11 @@ struct RunViewPage {
     } else {
       contents = "the last steps and of the child flows"
     }
-    let changed = max(run.updated, flow?.steps.lastChange ?? run.updated)
+    var changed = max(run.updated, flow?.steps.lastChange ?? run.updated)
+    if flow != nil, run.state == .running, !run.ownerHasEnded {
+      // The bars of the steps that run become longer. At most one picture a second.
+      changed = Date(timeIntervalSince1970: now.timeIntervalSince1970.rounded(.down))
+    }
     let stamp = "\(Int64(changed.timeIntervalSince1970 * 1_000))"
     return """
       <h2>Timeline</h2>

@@ -20,6 +20,27 @@ import Testing
     #expect(resumed.error.contains(": 1 of 2 steps are done\n"))
   }
 
+  @Test func `L5: a killed run that another one replaces has ended`() async throws {
+    let flow = try FlowFixture(#""a": {"run": "if mkdir once; then kill -9 $PPID; fi"}"#)
+    #expect(try await flow.run().status != 0)
+    let fresh = try await flow.run("--fresh")
+    #expect(fresh.status == 0, "\(fresh.error)")
+    #expect(
+      FlowFixture.stored(
+        "SELECT id || ' ' || state || ' ' || coalesce(reason, '') FROM run ORDER BY id",
+        in: flow.folder.path + "/.flow/f/journal.sqlite")
+        == ["f#1 cancelled run 2 replaces it", "f#2 result "])
+  }
+
+  @Test func `L5: the error of a run counts its steps, and not their children`() async throws {
+    let flow = try FlowFixture(
+      #""a": {"each": ["x", "y"], "run": "false"}, "b": {"run": "false"}"#)
+    #expect(try await flow.run("--keep-going").status == 1)
+    let outcomes = FlowFixture.stored(
+      "SELECT outcome FROM run", in: flow.folder.path + "/.flow/f/journal.sqlite")
+    #expect(outcomes.count == 1 && outcomes[0].contains("2 steps failed"), "\(outcomes)")
+  }
+
   @Test func `L9: a second run fails with status 75, and no lock remains after SIGKILL`()
     async throws
   {
