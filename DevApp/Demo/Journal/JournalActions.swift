@@ -141,8 +141,7 @@ struct JournalActions {
         try TokenFile.token(in: $0, minimum: ServeHTTP.minimumTokenSize)
       }
       let serve = ServeRuns(
-        store: served, address: try ServerAddress(arguments.address), hosts: arguments.hosts,
-        token: token,
+        store: served, address: try ServerAddress(arguments.address), hosts: hosts, token: token,
         isReadOnly: arguments.isReadOnly
       ) { address in
         let host = hosts.first.map { "\($0):\(address.port)" } ?? "\(address.reachable)"

@@ -36,7 +36,7 @@ extension RunStore {
   /// - Throws: A ``RunStoreError``.
   package func canWrite() async throws -> Bool { try await backend.canWrite() }
 
-  /// Closes the store at the end of the program, which removes the log beside the file. A
-  /// later request opens the file again.
+  /// Closes the store at the end of the program, which removes the log beside the file. No request
+  /// may follow.
   package func close() async { await backend.close() }
 }

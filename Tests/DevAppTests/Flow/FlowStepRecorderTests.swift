@@ -45,7 +45,7 @@ import Testing
     let recorder = journal.recorder()
     recorder.note(begun)
     recorder.note(other)
-    // The journal is busy while the step goes on.
+    // The journal is busy while the step runs.
     let request = try journal.request(of: recorder)
     let records = request.records()
     recorder.note(repeated)
