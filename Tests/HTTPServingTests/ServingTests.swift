@@ -130,6 +130,10 @@ import Testing
       let outside = await exchange(server.port, message(to: server.name))
       #expect(status(of: outside) == 401)
       #expect(outside?.contains("<form method=\"post\" action=\"/login\">") == true)
+      let program = await exchange(
+        server.port, message(to: server.name, "Accept: application/json"))
+      #expect(status(of: program) == 401)
+      #expect(body(of: program) == "The request needs the token of the server.\n")
       let origin = "Origin: http://\(server.name)"
       let type = "Content-Type: application/x-www-form-urlencoded"
       for (text, expected) in [("wrong", 401), (token.replacing(" ", with: "+"), 303)] {

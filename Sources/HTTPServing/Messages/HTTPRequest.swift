@@ -19,6 +19,9 @@ package struct HTTPRequest: Sendable {
   /// scripts send in the header ``RequestGuard/formHeader``.
   package let formSecret: String
 
+  /// Whether the client prefers JSON to a page.
+  package var prefersJSON: Bool { head.prefersJSON }
+
   let head: RequestHead
 
   /// Whether the client asked for the header of the response only.

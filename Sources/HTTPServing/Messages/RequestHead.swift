@@ -43,6 +43,12 @@ package struct RequestHead: Sendable {
   /// Whether the method must not change anything (RFC 9110, 9.2.1).
   package var isSafe: Bool { method == "GET" || method == "HEAD" }
 
+  /// Whether the client prefers JSON to a page.
+  package var prefersJSON: Bool {
+    let accept = headers["Accept"] ?? ""
+    return accept.contains("application/json") && !accept.contains("text/html")
+  }
+
   /// A length that two recipients could understand differently is refused (RFC 9112, 6.3).
   private static func bodySize(_ headers: RequestHeaders) throws(RequestRefusal) -> Int? {
     let lengths = headers.values(of: "Content-Length")

@@ -82,7 +82,9 @@ package struct RequestGuard: Sendable {
         """)
     }
     if !LoginForm.isLogin(head), !isPermitted(head) {
-      return RequestRefusal(401, LoginForm.reason, login: LoginForm.target(of: head))
+      // A program that reads JSON has no use for a form.
+      return RequestRefusal(
+        401, LoginForm.reason, login: head.prefersJSON ? nil : LoginForm.target(of: head))
     }
     return nil
   }
