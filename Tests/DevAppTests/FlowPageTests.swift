@@ -39,6 +39,12 @@ import Testing
         "<td data-label=\"Needs\">build</td>", "<td data-label=\"Needs\">after pack</td>",
       ] { #expect(html.contains(part), "\(part)") }
       #expect(html.components(separatedBy: "<rect").count == 6)
+      for (path, status) in [
+        ("/run?id=f%231&step=tes", 404), ("/run/log?id=f%231&step=tes", 404),
+        ("/run/log?id=f%231", 400), ("/run/log", 400),
+      ] {
+        #expect(try await page.get(path).status == status, "\(path)")
+      }
       let log = try await page.get("/run/log?id=f%231&step=test")
       #expect(log.text == "tested\nbroken\ntested\nbroken\n")
       #expect(log.headers["Content-Type"] as? String == "text/plain; charset=utf-8")

@@ -96,35 +96,6 @@ extension RunID {
   var link: HTML { "<a href=\"\(attribute: path)\">\(text)</a>" }
 }
 
-/// A problem of a request, as its answer states it.
-struct PageProblem: Error {
-  enum Kind { case badRequest, notFound, conflict, forbidden, failed, unavailable }
-
-  let kind: Kind
-  let text: String
-  /// The run of a refused or failed action, as it is after it.
-  var run: RunSummary?
-
-  init(_ kind: Kind, _ text: String) { (self.kind, self.text) = (kind, text) }
-
-  func layout(isLive: Bool) -> PageLayout {
-    PageLayout(
-      title: "Runs", heading: "<h1><a href=\"/\">Runs</a></h1>", problem: text, isLive: isLive,
-      main: state + "<p><a href=\"/\">All runs</a></p>")
-  }
-
-  private var state: HTML {
-    guard let run else { return "" }
-    return "<p>The run \(run.id.link) is now \(run.state.badge)\(run.detail)</p>\n"
-  }
-
-  var json: [UInt8] {
-    var json = JSONWriter()
-    json.object { $0.member("error", text) }
-    return json.bytes + [UInt8(ascii: "\n")]
-  }
-}
-
 /// The files of the page, which are embedded in the program.
 enum PageFiles {
   static let style = HTML(stringLiteral: String(decoding: PackageResources.page_css, as: UTF8.self))

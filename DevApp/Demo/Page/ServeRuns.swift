@@ -26,8 +26,11 @@
         loginPage: \.styledPage, onListening: onListening
       ) { await routes.response(to: $0) }
       let watch = SimpleOperation { try await changes.watch() }.named("watch the store")
+      // So that the first page need not wait for it.
+      let count = SimpleOperation { await routes.countRuns() }.named("count the runs")
       do {
-        _ = try await context.run(ParallelOperation([AnyOperation(server), AnyOperation(watch)]))
+        _ = try await context.run(
+          ParallelOperation([AnyOperation(server), AnyOperation(watch), AnyOperation(count)]))
       } catch let error as ParallelOperationError {
         // Only the server fails by itself.
         if case .error(let cause)? = error.failures.first?.outcome { throw cause }
