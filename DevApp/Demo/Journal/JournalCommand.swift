@@ -78,7 +78,8 @@ struct JournalCommand {
   func run() async -> Int32 {
     do {
       let place = arguments.place
-      let store = try RunStore(at: place, queue: arguments.queue ?? StoreOptions.defaultQueue)
+      let store = try RunStore(
+        at: place, queue: arguments.queue ?? StoreOptions.defaultQueue, options: options)
       if !RunStore.isAddress(place), arguments.action != .`init` { try checkFile() }
       let actions = JournalActions(arguments, store, output, standardError)
       do {
@@ -93,6 +94,14 @@ struct JournalCommand {
       standardError.writeLine("DevApp journal: \("\(error)".onOneLine)")
       return ExitCode.failure
     }
+  }
+
+  /// Nil for the default settings. A person waits for the page.
+  private var options: RunStoreOptions? {
+    guard arguments.action == .serve, !RunStore.isAddress(arguments.place) else { return nil }
+    var options = RunStoreOptions()
+    options.busyTimeout = .seconds(5)
+    return options
   }
 
   /// Checks that the file exists, because a store creates its file.

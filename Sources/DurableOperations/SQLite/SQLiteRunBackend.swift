@@ -43,7 +43,7 @@ final class SQLiteRunBackend: RunBackend {
     }
     let configuration = SQLiteConfiguration(
       access: .create, durability: options.durability == .full ? .full : .normal,
-      busyTimeout: .seconds(30), permissions: 0o600)
+      busyTimeout: options.busyTimeout, permissions: 0o600)
     writes = GroupCommit("DurableOperations.writes", hook: hook) {
       if let type = SQLiteFile(file).networkType {
         throw RunStoreError(

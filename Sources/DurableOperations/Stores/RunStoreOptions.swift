@@ -27,6 +27,9 @@ public struct RunStoreOptions: Sendable {
   public var coder: any RunCoder
   /// The wall clock, by which the wake times of runs are determined.
   public var now: @Sendable () -> Date
+  /// How long a request waits for a lock of another process on the file. The page of runs, whose
+  /// readers wait for it, has a shorter time.
+  package var busyTimeout = Duration.seconds(30)
 
   /// Creates settings.
   ///
