@@ -140,8 +140,16 @@ struct JournalActions {
       let token = try arguments.tokenFile.map {
         try TokenFile.token(in: $0, minimum: ServeHTTP.minimumTokenSize)
       }
+      let address = try ServerAddress(arguments.address)
+      if token == nil, !address.isLoopback {
+        throw JournalError(
+          """
+          other machines can reach \(address); use --token-file FILE with a token, or an address such \
+          as 127.0.0.1:\(address.port)
+          """)
+      }
       let serve = ServeRuns(
-        store: served, address: try ServerAddress(arguments.address), hosts: hosts, token: token,
+        store: served, address: address, hosts: hosts, token: token,
         isReadOnly: arguments.isReadOnly
       ) { address in
         let host = hosts.first.map { "\($0):\(address.port)" } ?? "\(address.reachable)"

@@ -1,5 +1,9 @@
 import DurableOperations
 
+#if canImport(HTTPServing)
+  import HTTPServing
+#endif
+
 /// The arguments of `DevApp journal`.
 struct JournalArguments {
   enum Action: String, CaseIterable {
@@ -109,18 +113,10 @@ struct JournalArguments {
     (action.positions + ["options"]).joined(separator: " ")
   }
 
-  /// Whether a text can be the name of a host: letters, digits, hyphens, underscores and dots.
+  /// Whether a text can be the name of a host: parts of letters, digits, hyphens and underscores,
+  /// with dots between them.
   private static func isHost(_ text: String) -> Bool {
-    let isNamed = text.utf8.allSatisfy {
-      switch $0 {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"),
-        UInt8(ascii: "."):
-        true
-      default: false
-      }
-    }
-    return isNamed && text.utf8.count <= 253
+    text.utf8.count <= 253 && text.wholeMatch(of: /[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*/) != nil
   }
 
   private mutating func take(
@@ -145,7 +141,13 @@ struct JournalArguments {
     case "--json": isJSON = true
     case "--live": isLive = true
     case "--flow": flow = try value("the name of a flow")
-    case "--address": address = try value("HOST:PORT, such as 127.0.0.1:8080")
+    case "--address":
+      let expected =
+        "an IP address and a port, such as 127.0.0.1:8080 or [::1]:8080; port 0 is any free one"
+      address = try value(expected)
+      #if canImport(HTTPServing)
+        do { _ = try ServerAddress(address) } catch { throw invalid(address, expected) }
+      #endif
     case "--host":
       let expected = "a name of this machine without a port, such as runs.example"
       let text = try value(expected)

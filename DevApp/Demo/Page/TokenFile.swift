@@ -33,7 +33,15 @@ enum TokenFile {
           "\(name) has no line feed in its first \(limit.grouped) bytes; \(advice)")
       }
       bytes = line
-    } catch let error as SystemError { throw JournalError("\(name): \(error)") }
+    } catch let error as SystemError {
+      if error.isMissing {
+        let file = path.quotedForShell
+        throw JournalError(
+          "\(name) does not exist; `(umask 077; head -c 24 /dev/urandom | base64 >\(file))` makes it"
+        )
+      }
+      throw JournalError("\(name): \(error)")
+    }
     if bytes.isEmpty {
       throw JournalError("\(name) has no token in its first line; \(advice)")
     }
