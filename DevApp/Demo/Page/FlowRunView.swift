@@ -94,15 +94,21 @@ struct FlowRunView {
     if all.count < 2 || all.allSatisfy({ $0.needs.isEmpty && $0.after.isEmpty }) { return "" }
     let shown = Self.urgent(all, FlowGraphPicture.mostSteps, selected)
     let picture = FlowGraphPicture(steps: shown, link: link, now: now)
+    let names = Set(shown.map(\.name))
+    let hasDashed = shown.contains { !names.isDisjoint(with: $0.after) }
     return """
       <div class="scroll graph" id="graph" role="region" aria-label="Graph of the steps" tabindex="0">
       \(picture.html)</div>
-      <p class="faint">A dashed line leads to a step that runs after the end of another one, whatever \
-      its outcome. The list has the same as text.\
+      <p class="faint">\(hasDashed ? Self.legend : "")The list has the same as text.\
       \(omitted(all.count - shown.count, "The graph", "step"))</p>
 
       """
   }
+
+  private static let legend: HTML = """
+    A dashed line leads to a step that runs after the end of another one, whatever its outcome. \
+
+    """
 
   private func omitted(_ count: Int, _ subject: String, _ noun: String) -> HTML {
     if count == 0 { return "" }

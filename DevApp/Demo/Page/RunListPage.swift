@@ -58,7 +58,9 @@ struct RunListPage {
     let flows = Set(counts.map(\.flow)).union(query.flow.map { [$0] } ?? []).sorted()
     let options = flows.map { flow -> HTML in
       let selected: HTML = flow == query.flow ? " selected" : ""
-      return "<option value=\"\(attribute: flow)\"\(selected)>\(short: flow)</option>"
+      // The list has their own names.
+      let name = flow == FlowRun.flowName ? "flow files" : flow
+      return "<option value=\"\(attribute: flow)\"\(selected)>\(short: name)</option>"
     }
     let others = [("state", query.state?.rawValue), ("parent", query.parent?.text)]
     let hidden = others.map { name, value -> HTML in
