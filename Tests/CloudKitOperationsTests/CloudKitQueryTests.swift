@@ -5,7 +5,7 @@ import Foundation
 import RecordOperations
 import Testing
 
-@Suite(.enabled(if: CloudKitFixture.hasKeys)) struct CloudKitQueryTests {
+@Suite(.enabled(if: CloudKitFixture.hasKeys), .timeLimit(.minutes(10))) struct CloudKitQueryTests {
   @Test(
     arguments: [
       (Field<Int>("a") == 1 || Field<Int>("b") == 1, "alternatives"),

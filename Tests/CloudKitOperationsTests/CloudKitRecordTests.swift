@@ -5,7 +5,7 @@ import Foundation
 import RecordOperations
 import Testing
 
-@Suite(.enabled(if: CloudKitFixture.hasKeys)) struct CloudKitRecordTests {
+@Suite(.enabled(if: CloudKitFixture.hasKeys), .timeLimit(.minutes(10))) struct CloudKitRecordTests {
   private let id = RecordID("Book", "1")
 
   @Test func `Y1: with a server key, changes are refused before a request is sent`() async throws {

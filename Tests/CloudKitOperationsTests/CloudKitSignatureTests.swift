@@ -7,7 +7,8 @@ import RecordOperations
 import TestSupport
 import Testing
 
-@Suite(.enabled(if: CloudKitFixture.hasKeys)) struct CloudKitSignatureTests {
+@Suite(.enabled(if: CloudKitFixture.hasKeys), .timeLimit(.minutes(10)))
+struct CloudKitSignatureTests {
   /// The program openssl; nil if it is not installed.
   private static let openssl = ["/usr/bin/openssl", "/usr/local/bin/openssl"].first {
     FileManager.default.isExecutableFile(atPath: $0)

@@ -7,7 +7,7 @@ import Foundation
 import RecordOperations
 import Testing
 
-@Suite struct CloudKitUserTests {
+@Suite(.timeLimit(.minutes(10))) struct CloudKitUserTests {
   private let id = RecordID("Book", "1")
 
   @Test func `each response has the token of the next request, which is stored`() async throws {

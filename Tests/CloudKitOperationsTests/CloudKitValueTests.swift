@@ -5,7 +5,7 @@ import Foundation
 import RecordOperations
 import Testing
 
-@Suite(.enabled(if: CloudKitFixture.hasKeys)) struct CloudKitValueTests {
+@Suite(.enabled(if: CloudKitFixture.hasKeys), .timeLimit(.minutes(10))) struct CloudKitValueTests {
   private let id = RecordID("Book", "1")
 
   @Test func `Y5: values are read as they were saved`() async throws {

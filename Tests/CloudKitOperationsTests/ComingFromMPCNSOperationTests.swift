@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Runs the code of the article.
-@Suite struct ComingFromMPCNSOperationTests {
+@Suite(.timeLimit(.minutes(10))) struct ComingFromMPCNSOperationTests {
   private let screen = Screen()
   private let server: FakeCloudKit
   private let session = CloudKitUserSession(apiToken: "api", webToken: "first")

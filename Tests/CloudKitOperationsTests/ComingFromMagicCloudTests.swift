@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Runs the code of the article.
-@Suite struct ComingFromMagicCloudTests {
+@Suite(.timeLimit(.minutes(10))) struct ComingFromMagicCloudTests {
   private let folder: TemporaryFolder
   private let server: FakeCloudKit
   private let retries = RetryPolicy(attempts: 4, backoff: .none)

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Compares the groups with the groups of other programs, if they are installed.
-@Suite struct ComparisonTests {
+@Suite(.timeLimit(.minutes(10))) struct ComparisonTests {
   /// Identifies a file independently of its name.
   private struct Identity: Hashable {
     let device, number: UInt64

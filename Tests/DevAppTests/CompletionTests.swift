@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite struct CompletionTests {
+@Suite(.timeLimit(.minutes(10))) struct CompletionTests {
   private static let commands = [
     "cluster-demo", "completion", "duplicates", "flow", "issues", "journal", "records", "run",
     "tour", "worker",

@@ -2,7 +2,7 @@ import Foundation
 import SQLiteSupport
 import Testing
 
-@Suite struct DuplicatesJournalTests {
+@Suite(.timeLimit(.minutes(10))) struct DuplicatesJournalTests {
   /// A moment at which a search is killed.
   enum Moment: Sendable, CustomTestStringConvertible {
     /// Before a step is in the journal.

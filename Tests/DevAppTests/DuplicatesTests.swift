@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite struct DuplicatesTests {
+@Suite(.timeLimit(.minutes(10))) struct DuplicatesTests {
   @Test func `groups contain exactly the files with equal contents`() async throws {
     let folder = try TemporaryFolder()
     let long = String(repeating: "0123456789abcdef", count: 40_000)

@@ -2,7 +2,7 @@ import Foundation
 import LoopbackServer
 import Testing
 
-@Suite struct IssuesTests {
+@Suite(.timeLimit(.minutes(10))) struct IssuesTests {
   @Test func `the issues on all pages of every repository are listed`() async throws {
     let server = try LoopbackServer { request, connection in
       let host = request["Host"] ?? ""

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite struct ProcessTests {
+@Suite(.timeLimit(.minutes(10))) struct ProcessTests {
   @Test(arguments: [
     ([], "no command; expected"), (["dance"], "unknown command dance; expected"),
     (["a\nb"], "unknown command $'a\\nb'; expected"),

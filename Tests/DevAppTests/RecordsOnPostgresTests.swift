@@ -279,7 +279,7 @@ struct RecordsOnPostgresTests {
   }
 }
 
-@Suite struct RecordsAddressTests {
+@Suite(.timeLimit(.minutes(10))) struct RecordsAddressTests {
   private static let address = "postgresql://bob:s3cret@h/d"
 
   @Test(arguments: [

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// `DevApp records` with pipes, standard input and terminals instead of files.
-@Suite struct RecordsStreamTests {
+@Suite(.timeLimit(.minutes(10))) struct RecordsStreamTests {
   private static let program = Program.devApp().executable.path
 
   /// Runs a line of shell code in a folder, where `devapp` calls `DevApp records`.

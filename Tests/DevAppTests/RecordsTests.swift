@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite struct RecordsTests {
+@Suite(.timeLimit(.minutes(10))) struct RecordsTests {
   /// Creates the database x.sqlite with two tables.
   private func library(in folder: TemporaryFolder) async throws {
     let authors = "id,name\n1,Jane\n2,Sigrid\n"

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite struct RunTests {
+@Suite(.timeLimit(.minutes(10))) struct RunTests {
   @Test func `each line has the name of its command as a prefix, and stays on its stream`()
     async throws
   {

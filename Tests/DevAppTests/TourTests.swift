@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite struct TourTests {
+@Suite(.timeLimit(.minutes(10))) struct TourTests {
   @Test func `the tour shows every stop with its output`() async throws {
     let printed = try await Program.devApp("tour").run()
     #expect(printed.status == 0)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite struct TraceOptionTests {
+@Suite(.timeLimit(.minutes(10))) struct TraceOptionTests {
   @Test(arguments: [
     ("trace.json", "\"traceEvents\""), ("trace.otlp.json", "\"resourceSpans\""),
     ("trace.mmd", "flowchart TD"), ("trace.dot", "digraph"), ("trace.txt", "Critical path"),

@@ -2,7 +2,7 @@ import CompositeOperations
 import DurableOperations
 import Testing
 
-@Suite struct CancellingTests {
+@Suite(.timeLimit(.minutes(10))) struct CancellingTests {
   @Test func `J12: a run that no process runs ends at once, with the reason`() async throws {
     let test = TestStore()
     _ = try await test.store.start(Sum(count: 2), named: "ready")

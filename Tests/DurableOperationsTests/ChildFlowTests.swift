@@ -3,7 +3,7 @@ import DurableOperations
 import DurableOperationsTestKit
 import Testing
 
-@Suite struct ChildFlowTests {
+@Suite(.timeLimit(.minutes(10))) struct ChildFlowTests {
   @Test func `a child flow is a run of its own, named after its step`() async throws {
     let test = TestStore()
     #expect(try await test.run(Single(.child)).state == .result)

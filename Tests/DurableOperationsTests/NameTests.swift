@@ -2,7 +2,7 @@ import CompositeOperations
 import DurableOperations
 import Testing
 
-@Suite struct NameTests {
+@Suite(.timeLimit(.minutes(10))) struct NameTests {
   @Test func `J13: the same name, flow and state are the same run`() async throws {
     let store = RunStore.test()
     let first = try await store.start(Sum(count: 1), named: "r")

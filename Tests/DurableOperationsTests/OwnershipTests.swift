@@ -4,7 +4,7 @@ import DurableOperations
 import Foundation
 import Testing
 
-@Suite struct OwnershipTests {
+@Suite(.timeLimit(.minutes(10))) struct OwnershipTests {
   @Test func `J9: a write of an older claim changes nothing, and says that the run was taken over`()
     async throws
   {

@@ -3,7 +3,7 @@ import DurableOperations
 import DurableOperationsTestKit
 import Testing
 
-@Suite struct ResumingTests {
+@Suite(.timeLimit(.minutes(10))) struct ResumingTests {
   @Test func `J1: the sequence is asked for the next step when the last one is stored`()
     async throws
   {

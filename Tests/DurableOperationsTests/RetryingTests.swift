@@ -3,7 +3,7 @@ import DurableOperations
 import DurableOperationsTestKit
 import Testing
 
-@Suite struct RetryingTests {
+@Suite(.timeLimit(.minutes(10))) struct RetryingTests {
   @Test func `J17: attempts end with the first result, and the errors before it are forgotten`()
     async throws
   {

@@ -3,7 +3,7 @@ import DurableOperations
 import DurableOperationsTestKit
 import Testing
 
-@Suite struct StuckTests {
+@Suite(.timeLimit(.minutes(10))) struct StuckTests {
   @Test(.enabled(if: TestServer.isAbsent))
   func `J21: ten claims without a finished step make a run stuck, and a retry resumes it`()
     async throws

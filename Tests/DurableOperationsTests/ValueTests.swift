@@ -3,7 +3,7 @@ import DurableOperations
 import DurableOperationsTestKit
 import Testing
 
-@Suite struct ValueTests {
+@Suite(.timeLimit(.minutes(10))) struct ValueTests {
   /// The error of the only step of a flow.
   private func stepError(
     _ flow: Single, _ options: RunStoreOptions = RunStoreOptions()

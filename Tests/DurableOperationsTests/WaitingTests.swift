@@ -5,7 +5,7 @@ import DurableOperationsTestKit
 import Foundation
 import Testing
 
-@Suite struct WaitingTests {
+@Suite(.timeLimit(.minutes(10))) struct WaitingTests {
   // The clock of a server advances, and the clock of the test does not.
   @Test(.enabled(if: TestServer.isAbsent))
   func `J18: a long sleep parks the run until its time, which is fixed once`() async throws {

@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct WorkerTests {
+@Suite(.timeLimit(.minutes(10))) struct WorkerTests {
   @Test func `J20: a worker runs the runs of the flows that it knows, and leaves the others`()
     async throws
   {

@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct BlockingContextTests {
+@Suite(.timeLimit(.minutes(10))) struct BlockingContextTests {
   private struct Failure: Error {}
 
   private final class Trace: Sendable {

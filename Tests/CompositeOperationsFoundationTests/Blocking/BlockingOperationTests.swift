@@ -6,7 +6,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct BlockingOperationTests {
+@Suite(.timeLimit(.minutes(10))) struct BlockingOperationTests {
   private struct Failure: Error {}
 
   @Test func `B3: a function runs on a thread of its own, and its result or error is the outcome`()

@@ -6,7 +6,7 @@ import SystemSupport
 import TestSupport
 import Testing
 
-@Suite struct BlockingThreadsTests {
+@Suite(.timeLimit(.minutes(10))) struct BlockingThreadsTests {
   @Test func `B3: no function is lost if threads end while functions are added`() async {
     let threads = BlockingThreads(width: 3, name: "hasty", endingAfter: .microseconds(1))
     let operation = ParallelOperation(

@@ -3,7 +3,7 @@ import CompositeOperationsFoundation
 import Foundation
 import Testing
 
-@Suite struct LocalizedErrorTests {
+@Suite(.timeLimit(.minutes(10))) struct LocalizedErrorTests {
   @Test func `localizedDescription equals the description of the error`() async throws {
     let missing = FileReadOperation(URL(fileURLWithPath: "/no/such/file"))
     let failures: [any Error] = [

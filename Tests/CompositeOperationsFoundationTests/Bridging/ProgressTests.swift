@@ -4,7 +4,7 @@ import CompositeOperationsTestKit
 import Foundation
 import Testing
 
-@Suite struct ProgressTests {
+@Suite(.timeLimit(.minutes(10))) struct ProgressTests {
   @Test func `a Progress is indeterminate, then counts thousandths, then is finished`() async {
     let progress = Progress(totalUnitCount: -1)
     let observer = ProgressObserver(updating: progress)

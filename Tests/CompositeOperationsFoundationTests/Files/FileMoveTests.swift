@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Moves to another disk: a file system in memory, if the system has one.
-@Suite(.enabled(if: otherDisk != nil, "Requires two disks."))
+@Suite(.enabled(if: otherDisk != nil, "Requires two disks."), .timeLimit(.minutes(10)))
 struct FileMoveTests {
   private let folder: TemporaryFolder
   private let other: TemporaryFolder

@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct FileOperationTests {
+@Suite(.timeLimit(.minutes(10))) struct FileOperationTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct FileReplacementTests {
+@Suite(.timeLimit(.minutes(10))) struct FileReplacementTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }

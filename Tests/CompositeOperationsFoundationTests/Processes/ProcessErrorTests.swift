@@ -4,7 +4,7 @@ import CompositeOperationsTestKit
 import Foundation
 import Testing
 
-@Suite struct ProcessErrorTests {
+@Suite(.timeLimit(.minutes(10))) struct ProcessErrorTests {
   @Test func `X3: a status that is not accepted is an error with the end of standard error`()
     async throws
   {

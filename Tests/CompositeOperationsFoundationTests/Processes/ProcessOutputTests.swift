@@ -4,7 +4,7 @@ import CompositeOperationsTestKit
 import Foundation
 import Testing
 
-@Suite struct ProcessOutputTests {
+@Suite(.timeLimit(.minutes(10))) struct ProcessOutputTests {
   @Test func `the first bytes are kept and the others counted`() async throws {
     let script = shell("printf 0123456789; printf abcdef >&2")
     let result = try await script.sendingOutput(to: .kept(first: 4))

@@ -3,7 +3,7 @@ import CompositeOperationsFoundation
 import Foundation
 import Testing
 
-@Suite struct ProcessRunTests {
+@Suite(.timeLimit(.minutes(10))) struct ProcessRunTests {
   @Test func `arguments are passed to the program unchanged`() async throws {
     let arguments = ["a b", "", "$HOME", "*", "'\"`;|&<>", "new\nline", "\\", "ä€😀", "-n"]
     let result = try await ProcessOperation("printf", arguments: ["[%s]"] + arguments).run().get()

@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct ProcessScaleTests {
+@Suite(.timeLimit(.minutes(10))) struct ProcessScaleTests {
   @Test func `many programs run at the same time, each with its own output`() async throws {
     let numbers = Array(0..<200)
     let all = ParallelOperation(

@@ -48,7 +48,7 @@ private final class LegacyFetch: Foundation.Operation, @unchecked Sendable {
   }
 }
 
-@Suite struct FoundationOperationTests {
+@Suite(.timeLimit(.minutes(10))) struct FoundationOperationTests {
   private struct NoPage: Error {}
 
   @Test func `B2: the result is read from the operation when it has finished`() async {

@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct QueueOperationTests {
+@Suite(.timeLimit(.minutes(10))) struct QueueOperationTests {
   private struct Failure: Error {}
 
   private let queue = OperationQueue()

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Checks that no user code runs under a lock of this module, as `LockTests` of the core does.
-@Suite struct LockTests {
+@Suite(.timeLimit(.minutes(10))) struct LockTests {
   /// Records calls of user code, and whether the calling thread holds a lock of the package.
   private final class UserCodeRecorder: Sendable {
     private let record = Lock((calls: 0, underLock: [String]()))

@@ -4,7 +4,7 @@ import Dispatch
 import Foundation
 import Testing
 
-@Suite struct CancellationReportTests {
+@Suite(.timeLimit(.minutes(10))) struct CancellationReportTests {
   /// Compositions with a run named "body", created from a body.
   private static let shapes:
     [(name: String, operation: @Sendable (SimpleOperation<Void>) -> any ComposableOperation)] = [

@@ -3,7 +3,7 @@ import CompositeOperationsTestKit
 import Foundation
 import Testing
 
-@Suite struct EventCancellationTests {
+@Suite(.timeLimit(.minutes(10))) struct EventCancellationTests {
   @Test(arguments: EventScene.all)
   func `O6: every active run reports a cancellation once, with the reason`(scene: EventScene)
     async throws

@@ -2,7 +2,7 @@ import CompositeOperations
 import CompositeOperationsTestKit
 import Testing
 
-@Suite struct EventStreamTests {
+@Suite(.timeLimit(.minutes(10))) struct EventStreamTests {
   private let list: some ComposableOperation<[Int]> = ParallelOperation(
     (0..<10).map { number in SimpleOperation { number } }, width: .serial
   ).named("list")

@@ -2,7 +2,7 @@ import CompositeOperations
 import CompositeOperationsTestKit
 import Testing
 
-@Suite struct EventWaitTests {
+@Suite(.timeLimit(.minutes(10))) struct EventWaitTests {
   /// Returns the waits, the start and the end that a run reports.
   private func told(_ recorder: RecordingObserver, _ name: String = "root") -> [String] {
     recorder.events(of: name).compactMap { event in

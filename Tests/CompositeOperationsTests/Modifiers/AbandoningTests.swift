@@ -2,7 +2,7 @@ import CompositeOperations
 import CompositeOperationsTestKit
 import Testing
 
-@Suite struct AbandoningTests {
+@Suite(.timeLimit(.minutes(10))) struct AbandoningTests {
   @Test(.timeLimit(.minutes(1)))
   func `T3: an abandoning timeout does not wait for the body, and an event reports its end`()
     async throws

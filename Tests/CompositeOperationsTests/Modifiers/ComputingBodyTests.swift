@@ -4,7 +4,7 @@ import Dispatch
 import Testing
 
 /// Timeouts around bodies that compute without suspending.
-@Suite struct ComputingBodyTests {
+@Suite(.timeLimit(.minutes(10))) struct ComputingBodyTests {
   /// The compositions that contain a computing body below a timeout.
   enum Form: CaseIterable, CustomTestStringConvertible {
     case simple, sequence, repetition, retry, parallel, graph, then
@@ -225,7 +225,7 @@ import Testing
 }
 
 /// Clocks that fail instead of sleeping.
-@Suite struct FailingClockTests {
+@Suite(.timeLimit(.minutes(10))) struct FailingClockTests {
   private let environment = OperationEnvironment(clock: FailingClock())
   private let failure = TestError("the clock stopped")
 

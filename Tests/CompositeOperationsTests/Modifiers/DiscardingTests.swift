@@ -20,7 +20,7 @@ private final class Handles: Sendable {
   var gone: [Int] { discarded.entries.sorted() }
 }
 
-@Suite struct DiscardingTests {
+@Suite(.timeLimit(.minutes(10))) struct DiscardingTests {
   @Test func `O3: values in a cause that is in no kept step are discarded once`() async {
     struct Throwing: OperationSequence {
       let failing: ParallelOperation<[Int]>

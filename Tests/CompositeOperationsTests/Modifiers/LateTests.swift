@@ -3,7 +3,7 @@ import CompositeOperationsTestKit
 import Testing
 
 /// The late outcome of an operation, as the handle of a run with modifiers shows it.
-@Suite struct LateTests {
+@Suite(.timeLimit(.minutes(10))) struct LateTests {
   private typealias Modified =
     @Sendable (any ComposableOperation<Int>) -> any ComposableOperation<Int>
 

@@ -2,7 +2,7 @@ import CompositeOperations
 import CompositeOperationsTestKit
 import Testing
 
-@Suite struct RateLimitTests {
+@Suite(.timeLimit(.minutes(10))) struct RateLimitTests {
   @Test func `E5: no more operations begin than the rate allows, in FIFO order`()
     async throws
   {

@@ -3,7 +3,7 @@ import CompositeOperationsTestKit
 import Dispatch
 import Testing
 
-@Suite struct CallbackTests {
+@Suite(.timeLimit(.minutes(10))) struct CallbackTests {
   /// A callback operation whose finish handle the test calls.
   private final class Held: Sendable {
     private let finishes = Log<OperationFinish<Int>>()

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Children that compute without suspending, beside other children that can run concurrently.
-@Suite struct ComputingChildTests {
+@Suite(.timeLimit(.minutes(10))) struct ComputingChildTests {
   /// The compositions that run two operations concurrently.
   enum Form: CaseIterable, CustomTestStringConvertible {
     case uniform, mixed, limited, pack, race, madeLazily, arriving, growing, consumed, graph, nested

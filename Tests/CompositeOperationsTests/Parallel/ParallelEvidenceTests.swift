@@ -2,7 +2,7 @@ import CompositeOperations
 import CompositeOperationsTestKit
 import Testing
 
-@Suite struct ParallelEvidenceTests {
+@Suite(.timeLimit(.minutes(10))) struct ParallelEvidenceTests {
   @Test func `P4: typed outcomes are available for a tuple whose children have one result type`()
     async
   {

@@ -2,7 +2,7 @@ import CompositeOperations
 import CompositeOperationsTestKit
 import Testing
 
-@Suite struct RaceTests {
+@Suite(.timeLimit(.minutes(10))) struct RaceTests {
   @Test(arguments: Setting.all)
   func `P7: the first result wins, and the others are cancelled`(setting: Setting) async throws {
     for count in [1, 2, 5, 300] {

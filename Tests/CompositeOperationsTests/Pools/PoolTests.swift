@@ -3,7 +3,7 @@ import CompositeOperationsTestKit
 import Foundation
 import Testing
 
-@Suite struct PoolTests {
+@Suite(.timeLimit(.minutes(10))) struct PoolTests {
   // MARK: W1
 
   @Test func `W1: submitting an operation returns a handle with its outcome`()

@@ -4,7 +4,7 @@ import Testing
 
 /// Keys whose hash values, comparisons, descriptions and `deinit` use shared runs and permits
 /// themselves. Under a lock of the package each of these would trap or deadlock.
-@Suite struct SharedKeyTests {
+@Suite(.timeLimit(.minutes(10))) struct SharedKeyTests {
   /// Actions that are called whenever code of a key runs.
   private final class Reentry: Sendable {
     let actions = Log<@Sendable () -> Void>()

@@ -8,7 +8,7 @@ import Testing
 /// Each case puts values, errors, operations, observers, handlers or closures into a feature that
 /// stores them, and makes the feature release them. They record when they are called, described or
 /// deallocated.
-@Suite struct LockTests {
+@Suite(.timeLimit(.minutes(10))) struct LockTests {
   /// A feature that stores user code, and a way in which it releases it.
   struct Case: Sendable, CustomTestStringConvertible {
     let name: String

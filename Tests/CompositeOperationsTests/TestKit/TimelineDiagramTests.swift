@@ -2,7 +2,7 @@ import CompositeOperations
 import CompositeOperationsTestKit
 import Testing
 
-@Suite struct TimelineDiagramTests {
+@Suite(.timeLimit(.minutes(10))) struct TimelineDiagramTests {
   @Test
   func `a parallel composite ends with its last child, or cancels the others at the first failure`()
     throws

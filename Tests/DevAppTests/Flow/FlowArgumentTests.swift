@@ -1,6 +1,6 @@
 import Testing
 
-@Suite struct FlowArgumentTests {
+@Suite(.timeLimit(.minutes(10))) struct FlowArgumentTests {
   @Test(arguments: [
     ([], "flow: no action; expected run, show, status, log or schema"),
     (["go"], "flow: unknown action go; expected run, show, status, log or schema"),

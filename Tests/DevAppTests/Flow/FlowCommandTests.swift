@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite struct FlowCommandTests {
+@Suite(.timeLimit(.minutes(10))) struct FlowCommandTests {
   @Test func `a value is an argument or a shell variable, and never a command`() async throws {
     let flow = try FlowFixture(
       #"""

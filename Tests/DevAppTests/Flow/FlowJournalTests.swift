@@ -2,7 +2,7 @@ import Foundation
 import SQLiteSupport
 import Testing
 
-@Suite struct FlowJournalTests {
+@Suite(.timeLimit(.minutes(10))) struct FlowJournalTests {
   @Test func `L5: the end of a step is stored before a step that needs it begins`() async throws {
     // The second step kills the process that runs the flow.
     let flow = try FlowFixture(

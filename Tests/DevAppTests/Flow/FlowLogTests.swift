@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite struct FlowLogTests {
+@Suite(.timeLimit(.minutes(10))) struct FlowLogTests {
   @Test func `L4: the output of a step is in its log, for the last 3 runs`() async throws {
     let flow = try FlowFixture(
       """

@@ -1,6 +1,6 @@
 import Testing
 
-@Suite struct FlowPartTests {
+@Suite(.timeLimit(.minutes(10))) struct FlowPartTests {
   private static let steps = """
     "a": {"run": "echo a >> log"}, "b": {"run": "echo b >> log; touch b", "needs": ["a"],
       "outputs": ["b"]}, "c": {"run": "echo c >> log", "needs": ["b"]},

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite struct FlowResumeTests {
+@Suite(.timeLimit(.minutes(10))) struct FlowResumeTests {
   /// Four steps in a row, of which the third kills the process that runs the flow, once.
   private static let steps = """
     "a": {"run": "echo a >> log"},

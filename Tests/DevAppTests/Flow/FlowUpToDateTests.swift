@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite struct FlowUpToDateTests {
+@Suite(.timeLimit(.minutes(10))) struct FlowUpToDateTests {
   private static let step = """
     "a": {"run": "cat in/*.txt > out; echo a >> log", "inputs": ["in/*.txt"], "outputs": ["out"]}
     """

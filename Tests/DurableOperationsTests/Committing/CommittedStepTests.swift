@@ -6,7 +6,7 @@ import Foundation
 import RecordOperations
 import Testing
 
-@Suite struct CommittedStepTests {
+@Suite(.timeLimit(.minutes(10))) struct CommittedStepTests {
   /// The error of the only step of a flow.
   private func stepError(
     _ flow: some DurableSequence, _ store: RunStore

@@ -6,7 +6,7 @@ import SQLiteSupport
 import Testing
 
 /// Transactions of records that share a commit with writes of other runs, or fill the disk.
-@Suite struct SharedCommitTests {
+@Suite(.timeLimit(.minutes(10))) struct SharedCommitTests {
   enum Failure: CaseIterable { case error, recordError, taken, rollback }
 
   @Test(arguments: Failure.allCases)

@@ -5,7 +5,7 @@ import SQLiteSupport
 import Testing
 
 /// Lets the writes of a store fail.
-@Suite struct StoreFaultTests {
+@Suite(.timeLimit(.minutes(10))) struct StoreFaultTests {
   /// The limit of the file size makes the system refuse what SQLite writes at a commit.
   @Test(.timeLimit(.minutes(10)))
   func `J1: after an I/O error at any commit, the flow ends in that error and is resumed`()

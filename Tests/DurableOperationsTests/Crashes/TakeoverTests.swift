@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Runs whose process has ended, or which have become stuck, at an unfavorable moment.
-@Suite struct TakeoverTests {
+@Suite(.timeLimit(.minutes(10))) struct TakeoverTests {
   private func claim(_ id: RunID, in store: RunStore) async throws -> RunClaim {
     guard case .claimed(let claim) = try await store.backend.claim(id) else {
       throw RunStoreError(.wrongState, "\(id) cannot be claimed")

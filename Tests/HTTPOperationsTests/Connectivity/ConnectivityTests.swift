@@ -7,7 +7,7 @@ import SystemSupport
 import TestSupport
 import Testing
 
-@Suite struct ConnectivityTests {
+@Suite(.timeLimit(.minutes(10))) struct ConnectivityTests {
   @Test func `an operation waits for the network, and observers see the wait`()
     async throws
   {

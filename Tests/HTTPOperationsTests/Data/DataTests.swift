@@ -10,7 +10,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-@Suite struct DataTests {
+@Suite(.timeLimit(.minutes(10))) struct DataTests {
   @Test func `a response has a status, case-insensitive headers and a body`() async throws {
     let server = try LoopbackServer(.init(201, headers: ["X-Made-By: hand"], "made"))
     let response = try await HTTPDataOperation(server.url("/a?b=c")).run().get()

@@ -8,7 +8,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-@Suite struct DecodingTests {
+@Suite(.timeLimit(.minutes(10))) struct DecodingTests {
   struct Repository: Codable, Equatable {
     struct Owner: Codable, Equatable { let login: String }
     let name: String

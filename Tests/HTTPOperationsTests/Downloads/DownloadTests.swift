@@ -10,7 +10,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-@Suite struct DownloadTests {
+@Suite(.timeLimit(.minutes(10))) struct DownloadTests {
   @Test func `N3: a complete download replaces the old file and leaves no other file`()
     async throws
   {

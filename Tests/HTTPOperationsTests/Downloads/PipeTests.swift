@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Downloads to pipes and devices.
-@Suite struct PipeTests {
+@Suite(.timeLimit(.minutes(10))) struct PipeTests {
   @Test(.timeLimit(.minutes(10)))
   func `a download to a pipe without a reader is an error with the remedy`() async throws {
     let folder = try TemporaryFolder()

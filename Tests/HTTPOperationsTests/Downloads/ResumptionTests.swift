@@ -9,7 +9,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-@Suite struct ResumptionTests {
+@Suite(.timeLimit(.minutes(10))) struct ResumptionTests {
   private static let bytes = someBytes(200_000)
   private static let modified = [
     "Date: Sun, 22 Nov 2026 10:00:00 GMT", "Last-Modified: Sat, 21 Nov 2026 10:00:00 GMT",

@@ -4,7 +4,7 @@ import HTTPOperations
 import LoopbackServer
 import Testing
 
-@Suite struct HTTPErrorTextTests {
+@Suite(.timeLimit(.minutes(10))) struct HTTPErrorTextTests {
   @Test func `localizedDescription of a request equals the description of the error`() async throws
   {
     let server = try LoopbackServer(.init(404, "no such page"))

@@ -9,7 +9,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-@Suite struct HTTPRetryTests {
+@Suite(.timeLimit(.minutes(10))) struct HTTPRetryTests {
   @Test(arguments: [408, 425, 429, 500, 502, 503, 504, 507, 520, 599])
   func `N2: a temporary status is retried`(status: Int) async throws {
     let server = try LoopbackServer(.init(status), .init("better"))

@@ -9,7 +9,7 @@ import Testing
 #endif
 
 /// Errors of connections, which name the address and the remedy.
-@Suite struct TransferErrorTests {
+@Suite(.timeLimit(.minutes(10))) struct TransferErrorTests {
   @Test func `a host that does not exist is an error that names it`() async throws {
     let url = try #require(URL(string: "http://nohost.invalid/a"))
     let error = try await failure(of: url)

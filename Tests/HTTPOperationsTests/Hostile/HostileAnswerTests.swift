@@ -10,7 +10,7 @@ import Testing
 #endif
 
 /// Responses of hostile and defective servers. Each ends in the whole body or in a clear error.
-@Suite struct HostileAnswerTests {
+@Suite(.timeLimit(.minutes(10))) struct HostileAnswerTests {
   @Test(.timeLimit(.minutes(10)), arguments: Group.allCases)
   func `N5: every hostile response has the expected end`(group: Group) async throws {
     try await HostileServer(group.answers).checkEnds(isolates: true)

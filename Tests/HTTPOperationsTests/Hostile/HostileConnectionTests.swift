@@ -10,7 +10,7 @@ import Testing
 #endif
 
 /// Servers that treat a connection in a hostile way.
-@Suite struct HostileConnectionTests {
+@Suite(.timeLimit(.minutes(10))) struct HostileConnectionTests {
   /// A server that answers the first request, and closes the connection when it has read the second
   /// one. Further connections work.
   private static func serverThatClosesIdleConnections() throws -> LoopbackServer {

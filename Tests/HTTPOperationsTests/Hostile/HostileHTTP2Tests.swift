@@ -10,7 +10,7 @@ import Testing
 #endif
 
 /// Hostile servers of HTTP/2. The session uses it without TLS.
-@Suite struct HostileHTTP2Tests {
+@Suite(.timeLimit(.minutes(10))) struct HostileHTTP2Tests {
   @Test(.timeLimit(.minutes(10)), arguments: Group.allCases)
   func `N5: every hostile response of HTTP/2 has the expected end`(group: Group) async throws {
     try await withThrowingTaskGroup { tasks in

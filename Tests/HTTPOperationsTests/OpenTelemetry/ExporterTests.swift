@@ -6,7 +6,7 @@ import LoopbackServer
 import OperationTracing
 import Testing
 
-@Suite struct ExporterTests {
+@Suite(.timeLimit(.minutes(10))) struct ExporterTests {
   @Test func `a trace is posted as JSON to the path of the protocol`() async throws {
     let receiver = try Receiver()
     let exporter = OpenTelemetryExporter(

@@ -4,7 +4,7 @@ import Foundation
 import HTTPOperations
 import Testing
 
-@Suite struct StreamTests {
+@Suite(.timeLimit(.minutes(10))) struct StreamTests {
   @Test func `every run is sent when it has ended, and active runs at the end`() async throws {
     let receiver = try Receiver()
     let stream = OpenTelemetryStream(to: OpenTelemetryExporter(to: receiver.url))

@@ -8,7 +8,7 @@ import Testing
 /// time.
 ///
 /// The duration is 3 s, or `COMPOSITE_SOAK_SECONDS`. Every run uses a new seed.
-@Suite struct SoakTests {
+@Suite(.timeLimit(.minutes(10))) struct SoakTests {
   // In a child process, because other tests open and close descriptors at the same time.
   @Test func `random flows leave no descriptors, zombies or temporary files`() async {
     await #expect(processExitsWith: .success) {

@@ -9,7 +9,7 @@ import Testing
 #endif
 
 /// Responses that are used while they arrive.
-@Suite struct HTTPStreamTests {
+@Suite(.timeLimit(.minutes(10))) struct HTTPStreamTests {
   @Test(.timeLimit(.minutes(10)))
   func `bytes arrive before the response is complete`() async throws {
     let received = DispatchSemaphore(value: 0)

@@ -9,7 +9,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-@Suite struct FakeHTTPServerTests {
+@Suite(.timeLimit(.minutes(10))) struct FakeHTTPServerTests {
   private let url = URL(string: "http://server/a") ?? URL(fileURLWithPath: "/")
 
   @Test func `a request is answered by the function and recorded`() async throws {

@@ -5,7 +5,8 @@ import LoopbackServer
 import TestSupport
 import Testing
 
-@Suite(.enabled(if: CertificateServer.openssl != nil, "Requires openssl."))
+@Suite(
+  .enabled(if: CertificateServer.openssl != nil, "Requires openssl."), .timeLimit(.minutes(10)))
 struct CertificateTests {
   @Test func `an untrusted certificate is an error that names the host`() async throws {
     let server = try await CertificateServer()

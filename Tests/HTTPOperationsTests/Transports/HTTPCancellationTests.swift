@@ -9,7 +9,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-@Suite struct HTTPCancellationTests {
+@Suite(.timeLimit(.minutes(10))) struct HTTPCancellationTests {
   @Test(arguments: [false, true])
   func `a cancellation closes the connection, before and during the response`(
     hasBegun: Bool

@@ -8,7 +8,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-@Suite struct HTTPConfigurationTests {
+@Suite(.timeLimit(.minutes(10))) struct HTTPConfigurationTests {
   @Test func `headers of a session are added to requests without them`() async throws {
     let server = try LoopbackServer(.init())
     var configuration = HTTPConfiguration()

@@ -8,7 +8,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-@Suite struct RedirectTests {
+@Suite(.timeLimit(.minutes(10))) struct RedirectTests {
   @Test(arguments: [301, 302, 303, 307, 308])
   func `a chain of redirects is followed, including relative addresses`(status: Int) async throws {
     let server = try LoopbackServer { request, connection in

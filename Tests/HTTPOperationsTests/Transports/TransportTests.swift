@@ -10,7 +10,7 @@ import Testing
 #endif
 
 /// The rules of HTTP on every transport. All other tests use the transport of the platform.
-@Suite struct TransportTests {
+@Suite(.timeLimit(.minutes(10))) struct TransportTests {
   enum Transport: CaseIterable, Sendable {
     case ofPlatform, urlSession
 

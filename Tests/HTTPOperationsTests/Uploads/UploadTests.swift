@@ -10,7 +10,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-@Suite struct UploadTests {
+@Suite(.timeLimit(.minutes(10))) struct UploadTests {
   @Test(arguments: [0, 1, 700_000])
   func `a file and data are uploaded unchanged, with progress`(count: Int) async throws {
     let folder = try TemporaryFolder()

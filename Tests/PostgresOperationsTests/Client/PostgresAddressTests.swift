@@ -2,7 +2,7 @@ import PostgresOperations
 import TestSupport
 import Testing
 
-@Suite struct PostgresAddressTests {
+@Suite(.timeLimit(.minutes(10))) struct PostgresAddressTests {
   private func connect(_ address: String) async -> PostgresError? {
     await onNewThread {
       failure { _ = try PostgresConnection(to: address, timeout: .seconds(5)) }

@@ -2,7 +2,7 @@ import PostgresOperations
 import RecordOperations
 import Testing
 
-@Suite struct RecordErrorTests {
+@Suite(.timeLimit(.minutes(10))) struct RecordErrorTests {
   @Test(arguments: [
     ("40001", "unavailable"), ("40P01", "unavailable"), ("55P03", "unavailable"),
     ("57014", "unavailable"), ("57P01", "unavailable"), ("57P03", "unavailable"),

@@ -2,7 +2,7 @@ internal import CompositeOperations
 internal import DurableOperations
 internal import Testing
 
-@Suite struct AddressTests {
+@Suite(.timeLimit(.minutes(10))) struct AddressTests {
   @Test func `an unknown scheme is an error that says what is expected`() {
     let error = #expect(throws: RunStoreError.self) { try RunStore(at: "mysql://host/flows") }
     #expect(error?.reason == .invalidAddress)

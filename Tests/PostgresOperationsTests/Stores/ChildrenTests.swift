@@ -3,7 +3,8 @@ internal import DurableOperations
 internal import PostgresOperations
 internal import Testing
 
-@Suite(.enabled(if: PrivateServer.whatIsMissing == nil)) struct ChildrenTests {
+@Suite(.enabled(if: PrivateServer.whatIsMissing == nil), .timeLimit(.minutes(10)))
+struct ChildrenTests {
   @Test func `K5: the child flows of one step run on several workers`() async throws {
     let queue = try await TestQueue()
     let stores = [queue.store(), queue.store(), queue.store()]

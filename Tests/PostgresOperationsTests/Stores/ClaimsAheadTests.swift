@@ -3,7 +3,8 @@ internal import CompositeOperationsTestKit
 internal import DurableOperations
 internal import Testing
 
-@Suite(.enabled(if: PrivateServer.whatIsMissing == nil)) struct ClaimsAheadTests {
+@Suite(.enabled(if: PrivateServer.whatIsMissing == nil), .timeLimit(.minutes(10)))
+struct ClaimsAheadTests {
   @Test
   func `K3: a worker of short runs claims the next one ahead, and releases it without a place`()
     async throws

@@ -2,7 +2,8 @@ internal import DurableOperations
 internal import PostgresOperations
 internal import Testing
 
-@Suite(.enabled(if: PrivateServer.whatIsMissing == nil)) struct EventTests {
+@Suite(.enabled(if: PrivateServer.whatIsMissing == nil), .timeLimit(.minutes(10))) struct EventTests
+{
   @Test func `the events of a run are listed, the newest first`() async throws {
     let queue = try await TestQueue()
     let store = queue.store()

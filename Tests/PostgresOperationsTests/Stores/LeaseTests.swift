@@ -5,7 +5,8 @@ internal import PostgresOperations
 internal import TestSupport
 internal import Testing
 
-@Suite(.enabled(if: PrivateServer.whatIsMissing == nil)) struct LeaseTests {
+@Suite(.enabled(if: PrivateServer.whatIsMissing == nil), .timeLimit(.minutes(10))) struct LeaseTests
+{
   @Test func `K2: a body that takes longer than its lease keeps its run`() async throws {
     let queue = try await TestQueue()
     let (store, other) = (queue.store(lease: .seconds(4)), queue.store(lease: .seconds(4)))

@@ -5,7 +5,8 @@ internal import PostgresOperations
 internal import TestSupport
 internal import Testing
 
-@Suite(.enabled(if: PrivateServer.whatIsMissing == nil)) struct ListTests {
+@Suite(.enabled(if: PrivateServer.whatIsMissing == nil), .timeLimit(.minutes(10))) struct ListTests
+{
   /// Starts 50 runs in the same millisecond, and this at several times. PostgreSQL 18 makes the
   /// identifiers from its own clock, though.
   private static func start(times: Int, in store: RunStore, of queue: TestQueue) async throws {

@@ -3,7 +3,8 @@ internal import DurableOperations
 internal import PostgresOperations
 internal import Testing
 
-@Suite(.enabled(if: PrivateServer.whatIsMissing == nil)) struct SchemaTests {
+@Suite(.enabled(if: PrivateServer.whatIsMissing == nil), .timeLimit(.minutes(10)))
+struct SchemaTests {
   private func error(of store: RunStore) async throws -> RunStoreError {
     let error = await #expect(throws: RunStoreError.self) {
       try await store.start(Leaf(name: "a"), named: "r")

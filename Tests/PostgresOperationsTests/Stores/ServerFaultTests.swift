@@ -3,7 +3,8 @@ internal import DurableOperations
 internal import PostgresOperations
 internal import Testing
 
-@Suite(.enabled(if: PrivateServer.whatIsMissing == nil)) struct ServerFaultTests {
+@Suite(.enabled(if: PrivateServer.whatIsMissing == nil), .timeLimit(.minutes(10)))
+struct ServerFaultTests {
   @Test func `a server that is down at the start is an error, and a worker waits for it`()
     async throws
   {

@@ -5,7 +5,8 @@ internal import PostgresOperations
 internal import TestSupport
 internal import Testing
 
-@Suite(.enabled(if: PrivateServer.whatIsMissing == nil)) struct SharedQueueTests {
+@Suite(.enabled(if: PrivateServer.whatIsMissing == nil), .timeLimit(.minutes(10)))
+struct SharedQueueTests {
   @Test func `K4: tasks that the worker does not know are given back, and never failed`()
     async throws
   {

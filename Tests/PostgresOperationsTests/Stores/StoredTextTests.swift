@@ -4,7 +4,8 @@ internal import Foundation
 internal import PostgresOperations
 internal import Testing
 
-@Suite(.enabled(if: PrivateServer.whatIsMissing == nil)) struct StoredTextTests {
+@Suite(.enabled(if: PrivateServer.whatIsMissing == nil), .timeLimit(.minutes(10)))
+struct StoredTextTests {
   @Test(arguments: [
     "", "plain", "quotes \" and \\ and / and '", "tab\tand\nlines", "U+0000: \0.", "\0",
     "emoji 👩‍👩‍👧 and é", "{\"z\": \"AAAA\"}", "spaces  and: , {}", "\\u0000",

@@ -5,7 +5,8 @@ internal import OperationTracing
 internal import PostgresOperations
 internal import Testing
 
-@Suite(.enabled(if: PrivateServer.whatIsMissing == nil)) struct TraceTests {
+@Suite(.enabled(if: PrivateServer.whatIsMissing == nil), .timeLimit(.minutes(10))) struct TraceTests
+{
   /// A span of an export.
   private struct Span: Decodable {
     let traceId: String

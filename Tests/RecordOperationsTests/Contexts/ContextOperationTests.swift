@@ -3,7 +3,7 @@ import CompositeOperationsTestKit
 import RecordOperations
 import Testing
 
-@Suite struct ContextOperationTests {
+@Suite(.timeLimit(.minutes(10))) struct ContextOperationTests {
   private let id = RecordID("Book", "1")
 
   private func library(

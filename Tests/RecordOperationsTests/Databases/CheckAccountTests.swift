@@ -2,7 +2,7 @@ import CompositeOperations
 import RecordOperations
 import Testing
 
-@Suite struct CheckAccountTests {
+@Suite(.timeLimit(.minutes(10))) struct CheckAccountTests {
   private struct AccountStub: ForwardingDatabase {
     let status: AccountStatus
     let base = MemoryRecordDatabase()

@@ -4,7 +4,7 @@ import RecordOperations
 import Testing
 
 /// Exchanges files with Python in both directions.
-@Suite(.enabled(if: Python.isAvailable, "python3 is not installed"))
+@Suite(.enabled(if: Python.isAvailable, "python3 is not installed"), .timeLimit(.minutes(10)))
 struct PythonTests {
   /// Encodes tables as JSON Lines, one table per line.
   private func lines(_ tables: [[[String]]]) throws -> [UInt8] {

@@ -5,7 +5,7 @@ import SQLiteSupport
 import Testing
 
 /// The files on the disk after an import.
-@Suite struct ImportLeftoversTests {
+@Suite(.timeLimit(.minutes(10))) struct ImportLeftoversTests {
   private let folder: TemporaryFolder
   private let database: SQLiteRecordDatabase
   private var source: String { folder.file("in.csv") }

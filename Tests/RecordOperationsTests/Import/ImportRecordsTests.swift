@@ -5,7 +5,7 @@ import RecordOperations
 import SQLiteSupport
 import Testing
 
-@Suite struct ImportRecordsTests {
+@Suite(.timeLimit(.minutes(10))) struct ImportRecordsTests {
   private let folder: TemporaryFolder
   private let database: SQLiteRecordDatabase
   private var file: String { folder.file("in") }

@@ -5,7 +5,7 @@ import RecordOperations
 import SQLiteSupport
 import Testing
 
-@Suite struct MirrorPullTests {
+@Suite(.timeLimit(.minutes(10))) struct MirrorPullTests {
   @Test func `M6: no reader sees an emptied table while all records are fetched again (X47)`()
     async throws
   {

@@ -4,7 +4,7 @@ import RecordOperations
 import SQLiteSupport
 import Testing
 
-@Suite struct RecordMirrorTests {
+@Suite(.timeLimit(.minutes(10))) struct RecordMirrorTests {
   // MARK: Rounds
 
   @Test func `M1: after a round, both databases are equal`() async throws {

@@ -3,7 +3,7 @@ import CompositeOperationsTestKit
 import RecordOperations
 import Testing
 
-@Suite struct QueryRecordsTests {
+@Suite(.timeLimit(.minutes(10))) struct QueryRecordsTests {
   private func filled(
     _ count: Int, limits: RecordLimits = RecordLimits(), capabilities: RecordCapabilities = .all
   ) async throws -> MemoryRecordDatabase {

@@ -3,7 +3,7 @@ import CompositeOperationsTestKit
 import RecordOperations
 import Testing
 
-@Suite struct SaveRecordsTests {
+@Suite(.timeLimit(.minutes(10))) struct SaveRecordsTests {
   /// Records the requests to a database, and makes some of them fail.
   private final class RequestLog: Sendable {
     private let sent = Lock<[FaultyRecordDatabase.Request]>([])

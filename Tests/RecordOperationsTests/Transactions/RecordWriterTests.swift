@@ -3,7 +3,7 @@ import Foundation
 import RecordOperations
 import Testing
 
-@Suite struct RecordWriterTests {
+@Suite(.timeLimit(.minutes(10))) struct RecordWriterTests {
   private struct Wrong: Error {}
 
   private let folder: TemporaryFolder

@@ -4,7 +4,7 @@ import Foundation
 import RecordOperations
 import Testing
 
-@Suite struct TransactionOperationTests {
+@Suite(.timeLimit(.minutes(10))) struct TransactionOperationTests {
   private struct Wrong: Error {}
 
   private let folder: TemporaryFolder

@@ -2,7 +2,7 @@ import CompositeOperationsTestKit
 import SQLiteSupport
 import Testing
 
-@Suite struct SQLiteWorkerTests {
+@Suite(.timeLimit(.minutes(10))) struct SQLiteWorkerTests {
   private struct Converted: Error {
     let kind: SQLiteError.Kind
   }

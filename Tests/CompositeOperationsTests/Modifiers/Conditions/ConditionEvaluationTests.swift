@@ -3,7 +3,7 @@ import CompositeOperationsTestKit
 import Testing
 
 /// Which conditions are evaluated, when, and until when.
-@Suite struct ConditionEvaluationTests {
+@Suite(.timeLimit(.minutes(10))) struct ConditionEvaluationTests {
   @Test func `Q2: conditions are evaluated concurrently, before the body`() async throws {
     let gates = [Gate(), Gate(), Gate()]
     let began = Flag()

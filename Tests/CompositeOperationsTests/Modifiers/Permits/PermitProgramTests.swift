@@ -3,7 +3,7 @@ import CompositeOperationsTestKit
 import Testing
 
 /// Random programs of nested operations that take permits.
-@Suite struct PermitProgramTests {
+@Suite(.timeLimit(.minutes(10))) struct PermitProgramTests {
   @Test(arguments: 0..<60)
   func `E4: requests for permits in a fixed order are never refused, however nested`(seed: UInt64)
     async throws

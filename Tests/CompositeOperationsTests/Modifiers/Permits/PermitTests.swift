@@ -2,7 +2,7 @@ import CompositeOperations
 import CompositeOperationsTestKit
 import Testing
 
-@Suite struct PermitTests {
+@Suite(.timeLimit(.minutes(10))) struct PermitTests {
   @Test(arguments: Setting.all)
   func `E1: the number of running operations never exceeds the number of permits`(setting: Setting)
     async throws

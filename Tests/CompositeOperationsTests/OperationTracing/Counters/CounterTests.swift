@@ -3,7 +3,7 @@ import CompositeOperationsTestKit
 import OperationTracing
 import Testing
 
-@Suite struct CounterTests {
+@Suite(.timeLimit(.minutes(10))) struct CounterTests {
   @Test func `runs are counted by name and outcome`() async {
     let counters = OperationCounters()
     await TraceScene.run(observedBy: counters)

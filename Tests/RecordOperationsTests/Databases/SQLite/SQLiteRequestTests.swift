@@ -5,7 +5,7 @@ import SQLiteSupport
 import Synchronization
 import Testing
 
-@Suite struct SQLiteRequestTests {
+@Suite(.timeLimit(.minutes(10))) struct SQLiteRequestTests {
   /// A statement that runs until it is interrupted.
   private static let endless =
     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
