@@ -166,8 +166,8 @@ let package = Package(
       path: "Tests/FlowCrashes", swiftSettings: strict),
     // Programs that tests run, temporary folders and the like.
     .target(
-      name: "TestSupport", dependencies: ["CProcesses"], path: "Tests/TestSupport",
-      swiftSettings: strict),
+      name: "TestSupport", dependencies: ["CProcesses", "CompositeOperations", "SystemSupport"],
+      path: "Tests/TestSupport", swiftSettings: strict),
     .target(
       name: "LoopbackServer", dependencies: ["CompositeOperations"], path: "Tests/LoopbackServer",
       swiftSettings: strict),

@@ -1,5 +1,6 @@
 import Foundation
 import SQLiteSupport
+import TestSupport
 import Testing
 
 /// The page of a run of a flow file in a browser.
@@ -15,7 +16,7 @@ extension BrowserTests {
       """)
     let folder = flow.folder.path
     let ran = try await flow.program(["run", "f.json", "--keep-going"]).run { process in
-      await eventually { FileManager.default.fileExists(atPath: folder + "/began") }
+      try await eventually { FileManager.default.fileExists(atPath: folder + "/began") }
       _ = try await flow.serving { site in
         // The browser asks for an icon of the image.
         try await Browser.open("/run?id=f%231", of: site, expecting: ["favicon.ico"]) { browser in
@@ -62,7 +63,7 @@ extension BrowserTests {
       """)
     let folder = flow.folder.path
     let ran = try await flow.program(["run", "f.json", "--keep-going"]).run { _ in
-      await eventually { FileManager.default.fileExists(atPath: folder + "/began") }
+      try await eventually { FileManager.default.fileExists(atPath: folder + "/began") }
       _ = try await flow.serving { site in
         try await Browser.open("/run?id=f%231", of: site) { browser in
           func hasState(_ step: String, _ state: String) -> String {

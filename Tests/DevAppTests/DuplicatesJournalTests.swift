@@ -1,5 +1,6 @@
 import Foundation
 import SQLiteSupport
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct DuplicatesJournalTests {
@@ -57,7 +58,7 @@ import Testing
       let journal = try await journal(in: files, stoppedAt: moment)
       let search = Program.devApp("duplicates", "--journal", journal, folder.path)
       let killed = try await search.run { process in
-        await waitUntilStopped(journal)
+        try await waitUntilStopped(journal)
         kill(process, SIGKILL)
       }
       #expect(killed.status == SIGKILL)
@@ -82,7 +83,7 @@ import Testing
       let journal = try await journal(in: files, stoppedAt: .step(4))
       let search = Program.devApp("duplicates", "--journal", journal, folder.path)
       _ = try await search.run { process in
-        await waitUntilStopped(journal)
+        try await waitUntilStopped(journal)
         kill(process, SIGKILL)
       }
       try folder.write("new", to: "new 1")
@@ -109,7 +110,7 @@ import Testing
       var search = Program.devApp("duplicates", "--journal", journal, folder.path)
       search.isNice = true
       let interrupted = try await search.run { process in
-        await eventually { (try? steps(in: journal)) == 4 }
+        try await eventually { (try? steps(in: journal)) == 4 }
         kill(process, number)
       }
       #expect(interrupted.status == 128 + number)
@@ -292,8 +293,8 @@ import Testing
   }
 
   /// Waits until the program has held the lock of the journal for a while, because of the trigger.
-  private func waitUntilStopped(_ journal: String) async {
-    await eventually {
+  private func waitUntilStopped(_ journal: String) async throws {
+    try await eventually {
       for _ in 0..<100 {
         usleep(1_000)
         guard let connection = try? Self.open(journal) else { return false }

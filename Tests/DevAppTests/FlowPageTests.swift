@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5)), .enabled(if: PageFixture.isPossible)) struct FlowPageTests {
@@ -60,7 +61,7 @@ import Testing
       """, head: #""width": 1,"#)
     let folder = flow.folder.path
     let ran = try await flow.program(["run", "f.json"]).run { _ in
-      await eventually { FileManager.default.fileExists(atPath: folder + "/began") }
+      try await eventually { FileManager.default.fileExists(atPath: folder + "/began") }
       _ = try await flow.serving { page in
         let stream = try EventStream(of: page, "/events?id=f%231")
         // Which step takes the only slot first is open.
@@ -87,7 +88,7 @@ import Testing
       """)
     let folder = flow.folder.path
     let ran = try await flow.program(["run", "f.json"]).run { _ in
-      await eventually { FileManager.default.fileExists(atPath: folder + "/began") }
+      try await eventually { FileManager.default.fileExists(atPath: folder + "/began") }
       _ = try await flow.serving { page in
         let stream = try EventStream(of: page, "/events?id=f%231")
         while try await page.steps(run).first?.state != "running" {
@@ -116,7 +117,9 @@ import Testing
       """)
     let journal = flow.journal
     let killed = try await flow.program(["run", "f.json"]).run { _ in
-      await eventually { FlowFixture.stored("SELECT step FROM flow_step", in: journal) == ["a"] }
+      try await eventually {
+        FlowFixture.stored("SELECT step FROM flow_step", in: journal) == ["a"]
+      }
       try flow.folder.write("", to: "go")
     }
     #expect(killed.status != 0)

@@ -1,5 +1,6 @@
 import Foundation
 import LoopbackServer
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct IssuesTests {
@@ -170,7 +171,7 @@ import Testing
     let printed = try await program.run { process in
       // Sent from the polling thread, because the request times out after a minute even if all
       // other threads are busy.
-      await eventually {
+      try await eventually {
         if server.requests.isEmpty { return false }
         kill(process, number)
         return true

@@ -1,6 +1,7 @@
 import DurableOperations
 import Foundation
 import SQLiteSupport
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct JournalTests {
@@ -254,7 +255,7 @@ import Testing
       let journal = try JournalFixture()
       try await journal.startParked("l")
       let printed = try await journal.program(["show", "l", "--live"]).run { process in
-        await waitForError(of: process, "parked")
+        try await waitForError(of: process, "parked")
         try await journal.store.cancel("l", because: "enough")
       }
       #expect(printed.status == 0)
@@ -268,7 +269,7 @@ import Testing
       let journal = try JournalFixture()
       try await journal.startParked("l")
       let printed = try await journal.program(["show", "l", "--live"]).run { process in
-        await waitForError(of: process, "parked")
+        try await waitForError(of: process, "parked")
         kill(process, number)
       }
       #expect(printed.status == 128 + number)
@@ -287,7 +288,7 @@ import Testing
       let printed = try await script.run { process in
         // The view is drawn twice.
         let output = "/proc/\(process)/fd/1"
-        await eventually {
+        try await eventually {
           let text = (try? String(contentsOfFile: output, encoding: .utf8)) ?? ""
           return text.components(separatedBy: "ChargeCard").count > 2
         }
@@ -298,8 +299,8 @@ import Testing
       #expect(printed.text.contains("l  Fulfilment  cancelled at "))
     }
 
-    private func waitForError(of process: Int32, _ text: String) async {
-      await eventually {
+    private func waitForError(of process: Int32, _ text: String) async throws {
+      try await eventually {
         let file = try? String(contentsOfFile: "/proc/\(process)/fd/2", encoding: .utf8)
         return file?.contains(text) == true
       }

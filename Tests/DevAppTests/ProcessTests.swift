@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct ProcessTests {
@@ -63,7 +64,7 @@ import Testing
       var shell = Program(executable: URL(fileURLWithPath: "/bin/sh"), arguments: ["-c", command])
       shell.isNice = true
       let printed = try await shell.run { process in
-        await wait(untilOpen: folder.path + "/a", in: process)
+        try await wait(untilOpen: folder.path + "/a", in: process)
         #expect(signals("SigIgn", of: process).contains(SIGINT))
         kill(process, SIGTERM)
       }
@@ -89,7 +90,7 @@ import Testing
       var program = Program.devApp("duplicates", "--json", folder.path)
       program.isNice = true
       let printed = try await program.run { process in
-        await wait(untilOpen: folder.path + "/a", in: process)
+        try await wait(untilOpen: folder.path + "/a", in: process)
         kill(process, number)
       }
       #expect(printed.status == 128 + number)
@@ -102,7 +103,7 @@ import Testing
       var program = Program.devApp("duplicates", "--json", folder.path)
       program.isNice = true
       let printed = try await program.run { process in
-        await wait(untilOpen: folder.path + "/a", in: process)
+        try await wait(untilOpen: folder.path + "/a", in: process)
         let file = try FileHandle(forWritingTo: folder.url.appendingPathComponent("a"))
         try file.write(contentsOf: Data("x".utf8))
         try file.close()
@@ -126,9 +127,9 @@ import Testing
 
     /// Waits until a process has a file open or has ended. Only the second reading of a file, from
     /// its beginning to its end, takes long enough to be seen.
-    private func wait(untilOpen path: String, in process: Int32) async {
+    private func wait(untilOpen path: String, in process: Int32) async throws {
       let descriptors = "/proc/\(process)/fd"
-      await eventually {
+      try await eventually {
         let manager = FileManager.default
         guard let open = try? manager.contentsOfDirectory(atPath: descriptors) else {
           return !manager.fileExists(atPath: "/proc/\(process)")

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 private let library = """
@@ -192,9 +193,9 @@ struct RecordsOnPostgresTests {
       (try? String(contentsOfFile: output, encoding: .utf8))?.contains(line) == true
     }
     let printed = try await program.run { process in
-      await eventually { hasPrinted("saved Author/2") || hasEnded(process) }
+      try await eventually { hasPrinted("saved Author/2") || hasEnded(process) }
       try await fixture.run(#"insert into "Author" values (3, 'Selma')"#)
-      await eventually { hasPrinted("saved Author/3") || hasEnded(process) }
+      try await eventually { hasPrinted("saved Author/3") || hasEnded(process) }
       kill(process, SIGINT)
     }
     #expect(printed.status == 130, "\(printed.error)")

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `DevApp records` with pipes, standard input and terminals instead of files.
@@ -158,7 +159,7 @@ import Testing
       ["records", arguments[0], "x.sqlite", "Number"] + arguments.dropFirst()
     program.output = pipe
     let printed = try await program.run { process in
-      await eventually {
+      try await eventually {
         var count: Int32 = 0
         // The pipe is full, except perhaps for its last page.
         return unsafe ioctl(end, UInt(FIONREAD), &count) == 0 && count > 15 * 4_096

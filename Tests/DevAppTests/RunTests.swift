@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct RunTests {
@@ -144,7 +145,7 @@ import Testing
     let printed = try await Program.devApp(
       "run", "--", "sh", "-c", Self.waitingScript, "sh", file.path
     ).run { process in
-      await eventually { FileManager.default.fileExists(atPath: file.path) }
+      try await eventually { FileManager.default.fileExists(atPath: file.path) }
       kill(process, signal)
     }
     #expect(printed.status == 128 + signal)
@@ -164,7 +165,7 @@ import Testing
         process in
         // The program first catches the signal, and at the end of the flow no longer does.
         for isCaught in [true, false] {
-          await eventually { signals("SigCgt", of: process).contains(SIGTERM) == isCaught }
+          try await eventually { signals("SigCgt", of: process).contains(SIGTERM) == isCaught }
         }
         kill(process, SIGTERM)
       }
@@ -182,10 +183,10 @@ import Testing
       "run", "--", "sh", "-c", "trap '' TERM; " + Self.waitingScript, "sh", file.path)
     program.output = output
     let printed = try await program.run { process in
-      await eventually {
+      try await eventually {
         (try? String(contentsOf: output, encoding: .utf8))?.contains("ready") == true
       }
-      await eventually {
+      try await eventually {
         if isAlive(process) { kill(process, SIGINT) }
         return !isAlive(process)
       }
@@ -195,7 +196,7 @@ import Testing
     #expect(printed.error.isEmpty)
     let left = try identifiers(in: file)
     #expect(left.count == 2)
-    await eventually { !left.contains(where: isAlive) }
+    try await eventually { !left.contains(where: isAlive) }
   }
 
   @Test(.timeLimit(.minutes(10)))
@@ -217,7 +218,7 @@ import Testing
     #expect(printed.error.contains("DevApp run: 1 of 1 command failed"), "\(printed.error)")
     let left = try identifiers(in: file)
     #expect(left.count == 2)
-    await eventually { !left.contains(where: isAlive) }
+    try await eventually { !left.contains(where: isAlive) }
   }
 
   @Test(.timeLimit(.minutes(10)))
@@ -228,7 +229,7 @@ import Testing
       "run", "--grouped", "--", "sh", "-c", "echo begun; touch \"$1\"; sleep 3600", "sh",
       file.path)
     let printed = try await program.run { process in
-      await eventually { FileManager.default.fileExists(atPath: file.path) }
+      try await eventually { FileManager.default.fileExists(atPath: file.path) }
       kill(process, SIGINT)
     }
     #expect(printed.status == 130)
@@ -243,7 +244,7 @@ import Testing
       "run", "--keep-going", "--width", "1", "--", "false", "---", "sh", "-c",
       "touch \"$1\"; sleep 3600", "sh", file.path, "---", "true")
     let printed = try await program.run { process in
-      await eventually { FileManager.default.fileExists(atPath: file.path) }
+      try await eventually { FileManager.default.fileExists(atPath: file.path) }
       kill(process, SIGINT)
     }
     #expect(printed.status == 130)

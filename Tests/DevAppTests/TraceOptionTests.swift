@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct TraceOptionTests {
@@ -87,9 +88,9 @@ import Testing
     var program = Program.devApp("duplicates", folder.url.path)
     program.isNice = true
     let printed = try await program.run { process in
-      await eventually {
+      try await eventually {
         let reported = try? String(contentsOfFile: "/proc/\(process)/fd/2", encoding: .utf8)
-        return reported?.contains("compare") == true
+        return reported?.contains("compare") == true || hasEnded(process)
       }
       kill(process, SIGINT)
     }

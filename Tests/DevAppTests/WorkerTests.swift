@@ -1,6 +1,7 @@
 import CompositeOperations
 import DurableOperations
 import Foundation
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct WorkerTests {
@@ -63,7 +64,7 @@ import Testing
       try await store.start(WrongPart(number: "three"), named: "wrong")
       try await store.start(Fulfilment(), named: "unknown")
       let printed = try await Program.devApp("worker", path, "--width", "2").run { process in
-        await eventually {
+        try await eventually {
           let text = (1...2).map { stream in
             (try? String(contentsOfFile: "/proc/\(process)/fd/\(stream)", encoding: .utf8)) ?? ""
           }.joined()

@@ -83,10 +83,15 @@ public struct RunningProgram: Sendable {
 
   /// Waits until the program has ended, without blocking a thread of Swift's tasks.
   ///
+  /// If the task is cancelled, such as by the time limit of a test, this kills the program and its
+  /// children.
+  ///
   /// - Returns: The exit status, or the number of the signal that ended the program.
   public func end() async -> Int32 {
-    await withCheckedContinuation { waiter in
-      Thread.detachNewThread { waiter.resume(returning: waitUntilExit()) }
+    await withTaskCancellationHandler {
+      await onNewThread { waitUntilExit() }
+    } onCancel: {
+      kill(-processIdentifier, SIGKILL)
     }
   }
 }

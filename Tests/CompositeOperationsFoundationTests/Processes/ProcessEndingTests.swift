@@ -2,6 +2,7 @@ import CompositeOperations
 import CompositeOperationsFoundation
 import CompositeOperationsTestKit
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct ProcessEndingTests {

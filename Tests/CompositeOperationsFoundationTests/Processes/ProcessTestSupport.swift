@@ -78,14 +78,3 @@ func readByte(from descriptor: Int32) {
 func isInstalled(_ program: String) -> Bool {
   FileManager.default.isExecutableFile(atPath: "/usr/bin/\(program)")
 }
-
-/// Waits until a condition is met. A thread of its own polls it every millisecond.
-func eventually(_ condition: @escaping @Sendable () -> Bool) async throws {
-  let isCancelled = Lock(false)
-  await withTaskCancellationHandler {
-    await onNewThread { while !condition(), !isCancelled.withLock({ $0 }) { usleep(1_000) } }
-  } onCancel: {
-    isCancelled.withLock { $0 = true }
-  }
-  try Task.checkCancellation()
-}

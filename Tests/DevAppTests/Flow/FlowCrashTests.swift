@@ -2,6 +2,7 @@
   import CompositeOperations
   import Foundation
   import SQLiteSupport
+  import TestSupport
   import Testing
 
   @Suite struct FlowCrashTests {
@@ -72,7 +73,7 @@
         let isLast = made.names.count == names.count && Int.random(in: 0..<4, using: &random) == 0
         let pause = UInt32.random(in: 0...30_000, using: &random)
         let printed = try await flow.program(["run", "f.json"]).run { process in
-          await eventually {
+          try await eventually {
             made.names.count >= min(target, names.count) || hasEnded(process)
           }
           // The last process ends by itself.

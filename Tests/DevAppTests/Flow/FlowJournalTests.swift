@@ -1,5 +1,6 @@
 import Foundation
 import SQLiteSupport
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct FlowJournalTests {
@@ -50,7 +51,7 @@ import Testing
       """)
     let began = flow.folder.path + "/began"
     _ = try await flow.program(["run", "f.json"]).run { process in
-      await eventually { FileManager.default.fileExists(atPath: began) }
+      try await eventually { FileManager.default.fileExists(atPath: began) || hasEnded(process) }
       let second = try await flow.run()
       #expect(second.status == 75)
       let message =
@@ -70,8 +71,8 @@ import Testing
       """)
     try flow.folder.write(#"{"flow": "g", "steps": {"a": {"run": "touch go"}}}"#, to: "g.json")
     let began = flow.folder.path + "/began"
-    let first = try await flow.program(["run", "f.json"]).run { _ in
-      await eventually { FileManager.default.fileExists(atPath: began) }
+    let first = try await flow.program(["run", "f.json"]).run { process in
+      try await eventually { FileManager.default.fileExists(atPath: began) || hasEnded(process) }
       let second = try await flow.flow("run", "g.json", "--journal", "other.sqlite")
       #expect(second.status == 0, "\(second.error)")
     }

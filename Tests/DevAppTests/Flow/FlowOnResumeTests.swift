@@ -1,6 +1,7 @@
 #if os(Linux)
   import CompositeOperations
   import Foundation
+  import TestSupport
   import Testing
 
   @Suite(.timeLimit(.minutes(5)), .enabled { try await WithServer.isPossible() })
@@ -26,10 +27,10 @@
       #expect(!hasEnded(process))
       if endsBefore {
         try on.flow.folder.write("", to: "go")
-        await eventually { hasEnded(process) }
+        try await eventually { hasEnded(process) }
       }
       let resumed = try await on.program().run { resumed in
-        await eventually {
+        try await eventually {
           let error = try? String(contentsOfFile: "/proc/\(resumed)/fd/2", encoding: .utf8)
           return error?.contains(" on the workers\n") == true || hasEnded(resumed)
         }
@@ -112,7 +113,7 @@
       let first = try on.startWorker("--lease", lease)
       let pids = on.flow.folder.path + "/pids"
       let printed = try await on.program().run { process in
-        await eventually { FileManager.default.fileExists(atPath: pids) || hasEnded(process) }
+        try await eventually { FileManager.default.fileExists(atPath: pids) || hasEnded(process) }
         await first.end(by: number)
         try on.startWorker("--lease", lease)
       }

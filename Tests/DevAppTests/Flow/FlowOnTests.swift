@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5)), .enabled { try await WithServer.isPossible() })
@@ -30,7 +31,7 @@ struct FlowOnTests {
     try on.startWorker()
     let began = on.flow.folder.path + "/began"
     let printed = try await on.program().run { _ in
-      await eventually { FileManager.default.fileExists(atPath: began) }
+      try await eventually { FileManager.default.fileExists(atPath: began) }
       _ = try await on.flow.serving { page in
         let path = "/run?id=f%231"
         let stream = try EventStream(of: page, "/events?id=f%231")
@@ -111,7 +112,7 @@ struct FlowOnTests {
     try on.startWorker()
     let pid = on.flow.folder.path + "/pid"
     let printed = try await on.program().run { process in
-      await eventually { FileManager.default.fileExists(atPath: pid) || hasEnded(process) }
+      try await eventually { FileManager.default.fileExists(atPath: pid) || hasEnded(process) }
       kill(process, number)
     }
     #expect(printed.status == 128 + number, "\(printed.error)")
@@ -204,7 +205,7 @@ struct FlowOnTests {
     let address = on.address.replacing("postgres@", with: "postgres:s3cret@")
     program.arguments = program.arguments.map { $0 == on.address ? address : $0 }
     let printed = try await program.run { process in
-      await eventually {
+      try await eventually {
         let error = try? String(contentsOfFile: "/proc/\(process)/fd/2", encoding: .utf8)
         return error?.contains("start one with") == true || hasEnded(process)
       }

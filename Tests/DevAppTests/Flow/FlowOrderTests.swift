@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct FlowOrderTests {
@@ -150,7 +151,7 @@ import Testing
       """)
     let began = flow.folder.path + "/began"
     let printed = try await flow.program(["run", "f.json"]).run { process in
-      await eventually { FileManager.default.fileExists(atPath: began) }
+      try await eventually { FileManager.default.fileExists(atPath: began) }
       kill(process, signal)
     }
     #expect(printed.status == 128 + signal)

@@ -31,7 +31,7 @@
         """, to: "command")
       let pids = flow.folder.path + "/pids"
       _ = try await flow.program(["run", "f.json"]).run { process in
-        await eventually { FileManager.default.fileExists(atPath: pids) }
+        try await eventually { FileManager.default.fileExists(atPath: pids) }
         kill(process, SIGKILL)
       }
       let resumed = try await flow.run()
@@ -58,7 +58,7 @@
       try flow.folder.write(Self.command, to: "command")
       let path = flow.folder.path
       _ = try await flow.program(["run", "f.json"]).run { process in
-        await eventually {
+        try await eventually {
           usleep(10_000)
           let rows = try? Self.journal(path).fetchAll("SELECT pid FROM flow_process") {
             $0.integer(at: 0)

@@ -40,7 +40,7 @@ final class FlowOnFixture {
   func killWhenExists(_ name: String) async throws {
     let path = flow.folder.path + "/" + name
     let printed = try await program().run { process in
-      await eventually { FileManager.default.fileExists(atPath: path) || hasEnded(process) }
+      try await eventually { FileManager.default.fileExists(atPath: path) || hasEnded(process) }
       kill(process, SIGKILL)
     }
     if printed.status != SIGKILL { throw TestServer.Failure(description: printed.error) }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -66,7 +67,7 @@ struct PageFixture: Sendable {
         let text = try? String(contentsOf: output, encoding: .utf8)
         return text.flatMap { $0.hasSuffix("\n") ? $0 : nil }
       }
-      await eventually { firstLine() != nil || hasEnded(process) }
+      try await eventually { firstLine() != nil || hasEnded(process) }
       let line = firstLine() ?? ""
       if let url = URL(string: String(line.prefix { $0 != " " })), url.scheme == "http" {
         try await body(PageFixture(url: url, line: line, process: process))

@@ -105,16 +105,6 @@ struct Program {
   }
 }
 
-/// Waits until a condition is met. A new thread polls it every millisecond.
-func eventually(_ condition: @escaping @Sendable () -> Bool) async {
-  await withCheckedContinuation { continuation in
-    Thread.detachNewThread {
-      while !condition() { usleep(1_000) }
-      continuation.resume()
-    }
-  }
-}
-
 /// Whether a process has ended, whether or not its parent has noticed.
 func hasEnded(_ process: Int32) -> Bool {
   let status = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)

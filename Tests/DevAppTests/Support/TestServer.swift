@@ -30,7 +30,7 @@ enum TestServer {
     // Without the outputs of this process: `swift test` collects it when they are closed, and the
     // server ends after that.
     let running = try program.start()
-    await eventually {
+    try await eventually {
       FileManager.default.fileExists(atPath: place) || hasEnded(running.processIdentifier)
     }
     defer { try? FileManager.default.removeItem(atPath: place) }
