@@ -13,8 +13,9 @@ import Testing
     private let requests = Lock<[Request]>([])
 
     func recorder() -> FlowStepRecorder {
-      FlowStepRecorder { [self] records, onFailure in
-        requests.withLock { $0.append(Request(records: records, onFailure: onFailure)) }
+      // A request keeps the recorder.
+      FlowStepRecorder { [weak self] records, onFailure in
+        self?.requests.withLock { $0.append(Request(records: records, onFailure: onFailure)) }
       }
     }
 
