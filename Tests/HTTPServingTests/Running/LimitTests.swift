@@ -128,12 +128,7 @@ import Testing
         let other = await exchange(server.port, from: 2, message(to: server.name))
         #expect(body(of: other) == "ok")
         for client in clients { client.close() }
-        // The server closes its ends on its own thread.
-        var again = ""
-        while again.isEmpty {
-          again = try #require(await exchange(server.port, from: 1, message(to: server.name)))
-        }
-        #expect(body(of: again) == "ok")
+        #expect(body(of: try await answerInFreePlace(of: server)) == "ok")
       }
     }
 
@@ -144,8 +139,17 @@ import Testing
         let clients = try (0..<5).map { _ in try RawClient(server.port, from: 1) }
         let ends = await onNewThread { clients.map { $0.receiveAll() } }
         #expect(ends == Array(repeating: "", count: 5))
-        let next = await exchange(server.port, from: 1, message(to: server.name))
-        #expect(body(of: next) == "ok")
+        #expect(body(of: try await answerInFreePlace(of: server)) == "ok")
+      }
+    }
+
+    /// The answer to a client of 127.0.0.1 whose connection is not refused. The thread of the server
+    /// frees the place of a connection after it has closed it, which the client sees before.
+    private func answerInFreePlace(of server: ServerFixture) async throws -> String {
+      while true {
+        let answer = try #require(
+          await exchange(server.port, from: 1, message(to: server.name)))
+        if !answer.isEmpty { return answer }
       }
     }
   #endif
