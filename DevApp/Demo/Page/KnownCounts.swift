@@ -11,8 +11,12 @@ final class KnownCounts: Sendable {
   }
 
   private let last = Lock<Known?>(nil)
+  /// Held while runs are counted, so that several requests count them once.
+  private let counting = AsyncMutex()
 
   func of(_ query: RunQuery, in served: ServedStore) async throws -> [RunCount] {
+    try await counting.acquire()
+    defer { counting.release() }
     // Before the counts, so that a later change is not missed.
     let version = try await served.version()
     if let last = last.withLock(\.self), last.version == version, last.text == query.text,
