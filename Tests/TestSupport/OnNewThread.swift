@@ -6,7 +6,7 @@ public func onNewThread<Value: Sendable>(
   _ body: @escaping @Sendable () -> Value
 ) async -> Value {
   await withCheckedContinuation { continuation in
-    // Foundation does not report that the system starts no thread, and the task would wait for ever.
+    // `Thread` does not report that the system has refused a thread, so the task waited without end.
     let isStarted = SystemThread.start { continuation.resume(returning: body()) }
     precondition(isStarted, "the system starts no thread")
   }

@@ -105,10 +105,8 @@ struct FlowRunView {
       """
   }
 
-  private static let legend: HTML = """
-    A dashed line leads to a step that runs after the end of another one, whatever its outcome. \
-
-    """
+  private static let legend: HTML =
+    "A dashed line leads to a step that runs after the end of another one, whatever its outcome. "
 
   private func omitted(_ count: Int, _ subject: String, _ noun: String) -> HTML {
     if count == 0 { return "" }

@@ -5,7 +5,7 @@ import SystemSupport
 
 /// A problem of a request, as its answer states it.
 struct PageProblem: Error {
-  /// The kind of a problem, with its status of HTTP.
+  /// The kind of a problem, with its HTTP status.
   enum Kind: Int {
     case badRequest = 400
     case forbidden = 403

@@ -58,7 +58,7 @@ struct RunListPage {
     let flows = Set(counts.map(\.flow)).union(query.flow.map { [$0] } ?? []).sorted()
     let options = flows.map { flow -> HTML in
       let selected: HTML = flow == query.flow ? " selected" : ""
-      // The list has their own names.
+      // The name of their flow is internal; the rows have the names of the files' flows.
       let name = flow == FlowRun.flowName ? "flow files" : flow
       return "<option value=\"\(attribute: flow)\"\(selected)>\(short: name)</option>"
     }

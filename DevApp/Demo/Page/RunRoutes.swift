@@ -65,7 +65,7 @@
 
     private func answer(_ problem: PageProblem, to request: HTTPRequest) -> HTTPResponse {
       if request.prefersJSON { return HTTPResponse(.json, problem.json, status: problem.status) }
-      // A page that another request may show reloads itself after the next change.
+      // After a problem of the store, the page reloads itself at the next change.
       let isLive = request.method != "POST" && problem.status >= 500
       return HTTPResponse(
         .html, problem.layout(isLive: isLive).html(nonce: request.nonce).text,
@@ -76,7 +76,7 @@
       HTTPResponse(.html, layout.html(nonce: request.nonce).text)
     }
 
-    // MARK: What several answers read
+    // MARK: Reading for several answers
 
     /// The store, if its file is still there.
     func store() throws -> RunStore { try served.checked() }
