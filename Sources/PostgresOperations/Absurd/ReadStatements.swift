@@ -6,8 +6,13 @@ struct ReadStatements: Sendable {
   /// and a parent ($4, or null) before a run ($5 time, $6 name; or null), the newest first, at most
   /// $7.
   let runs: PostgresStatement
-  /// The numbers of such runs ($1 to $4) by flow and state.
+  /// The numbers of such runs ($1 to $4) by flow and state, in no order.
   let counts: PostgresStatement
+  /// Until the end of the transaction: reads all runs in the order of the table, and does not sort
+  /// them to count them. The groups are few, but the planner expects one for each run.
+  let prepareCounts = PostgresStatement(
+    "prepare to count runs",
+    "select set_config('enable_seqscan', 'on', true), set_config('enable_sort', 'off', true)")
   /// The runs that a worker ($1) has claimed, in the order of their attempts.
   let claimed: PostgresStatement
   /// The last finished steps of the run with a name ($1), at most $2, the last one first.
@@ -67,7 +72,7 @@ struct ReadStatements: Sendable {
       "count runs",
       """
       select t.task_name, \(state) as state, count(*) from \(tasks) t where \(selected)
-      group by 1, 2 order by 1, 2
+      group by 1, 2
       """)
     let stepColumns = """
       select c.checkpoint_name, c.state->>'name', (c.state->'types')::text, c.state->>'kind',

@@ -195,18 +195,16 @@ final class PostgresRunBackend: RunBackend {
   }
 
   func counts(of selection: RunSelection) async throws -> [RunCount] {
-    let (read, permitScans) = (queue.reads.counts, queue.claims.permitScans)
-    // It reads all runs, on several processors if it may.
+    let (prepare, read) = (queue.reads.prepareCounts, queue.reads.counts)
     let rows = try await request { connection in
-      try connection.rows([
-        (permitScans, [.text("on")]), (read, Self.conditions(of: selection)),
-      ])[1]
+      try connection.rows([(prepare, []), (read, Self.conditions(of: selection))])[1]
     }
-    return (0..<rows.count).map { row in
+    let counts = (0..<rows.count).map { row in
       RunCount(
         flow: rows.text(row, 0) ?? "", state: RunState(rawValue: rows.text(row, 1) ?? "") ?? .stuck,
         count: Int(rows.integer(row, 2) ?? 0))
     }
+    return counts.sorted { ($0.flow, $0.state.rawValue) < ($1.flow, $1.state.rawValue) }
   }
 
   /// The end of the write-ahead log, which every change of the server moves.
