@@ -117,6 +117,37 @@ struct ClusterTests {
     #expect(printed.text == "status 0\n1\ntaken over\nstatus 143\n", "\(printed.error)")
   }
 
+  @Test(.enabled(if: PageFixture.isPossible && Program.installed("curl") != nil))
+  func `A8: the page of a database that cannot be reached says so, and works again after that`()
+    async throws
+  {
+    let printed = try await WithServer.shell(
+      #"""
+      socket=${2##*host=}/.s.PGSQL.5432
+      output=$(mktemp)
+      "$1" journal "$2" serve --address 127.0.0.1:0 > "$output" & page=$!
+      until [ -s "$output" ]; do :; done
+      url=$(cut -d ' ' -f 1 "$output")
+      get() { curl -s -w '%{http_code}\n' -H 'Accept: application/json' "$url$1"; }
+      get | tail -n 1
+      # No connection is left, and none can be made.
+      psql -q "$2" -o /dev/null << SQL
+      \! mv "$socket" "$socket.moved"
+      select pg_terminate_backend(pid) from pg_stat_activity
+        where backend_type = 'client backend' and pid <> pg_backend_pid();
+      SQL
+      get | sed 's/^{"error":"\(cannot connect to\) .*/\1/'
+      get 'run?id=r' | tail -n 1
+      mv "$socket.moved" "$socket"
+      get | tail -n 1
+      kill -TERM $page; wait $page; echo "status $?"
+      rm "$output"
+      """#
+    ).run()
+    let lines = ["200", "cannot connect to", "503", "503", "200", "status 143", ""]
+    #expect(printed.text == lines.joined(separator: "\n"), "\(printed.error)")
+  }
+
   @Test func `a worker that a signal ends releases its runs`() async throws {
     // With the lease of 30 seconds, another worker would not get them before.
     let printed = try await WithServer.shell(

@@ -81,6 +81,53 @@ internal import Testing
     #expect(forgotten.count > 0)
   }
 
+  @Test func `A8: on PostgreSQL, the numbers of runs by flow and state are those of the list`()
+    async throws
+  {
+    let queue = try await TestQueue()
+    let store = queue.store()
+    // Runs in each state, of which those that sleep are parked, due or stuck.
+    let worker = DurableWorker(in: store, running: [Failing.self, Leaf.self, Everything.self])
+      .start()
+    _ = await DurableOperation(Failing(), named: "failing", in: store).run()
+    for name in ["a", "b"] {
+      _ = await DurableOperation(Leaf(name: name), named: RunID(name), in: store).run()
+    }
+    for name in ["parked", "due"] as [RunID] {
+      try await store.start(Everything(), named: name)
+      while try await store.run(name)?.summary.event != "go" {
+        try await Task.sleep(for: .milliseconds(10))
+      }
+    }
+    worker.cancel()
+    _ = await worker.outcome
+    try await store.send(7, as: "go", to: "due")
+    for name in ["ready", "stuck", "running", "cancelled"] as [RunID] {
+      try await store.start(Leaf(name: "leaf"), named: name)
+    }
+    try await store.cancel("cancelled")
+    try await queue.query(
+      """
+      update absurd.t_default set state = 'failed' where idempotency_key = 'stuck';
+      update absurd.t_default set state = 'running' where idempotency_key = 'running';
+      """)
+    for selection in [
+      RunSelection(), RunSelection(flow: "Leaf"), RunSelection(states: [.ready, .parked]),
+      RunSelection(text: "A"), RunSelection(parent: "parked"), RunSelection(text: "none"),
+    ] {
+      let runs = try await store.runs(selection)
+      let counts = try await store.counts(of: selection)
+      #expect(
+        Dictionary(grouping: runs) { [$0.flow, $0.state.rawValue] }.mapValues(\.count)
+          == Dictionary(
+            uniqueKeysWithValues: counts.map { ([$0.flow, $0.state.rawValue], $0.count) }))
+      #expect(counts.map(\.flow) == counts.map(\.flow).sorted())
+    }
+    let states = Set(try await store.counts().map(\.state))
+    #expect(
+      states == [.ready, .running, .parked, .stuck, .result, .error, .cancelled])
+  }
+
   @Test(arguments: [Int64.min, -1, 0, 1 << 48, .max])
   func `A8: on PostgreSQL, a page after a run of any time is read`(began: Int64) async throws {
     let queue = try await TestQueue()
@@ -89,4 +136,15 @@ internal import Testing
     let selection = RunSelection(after: (began, "unknown"))
     #expect(try await store.runs(selection).count == (began > 0 ? 50 : 0))
   }
+}
+
+/// A flow that ends in an error.
+private struct Failing: DurableSequence {
+  struct Failure: Error {}
+
+  mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
+    previous == nil ? SimpleOperation { throw Failure() } : nil
+  }
+
+  func output(of steps: FinishedSteps) {}
 }
