@@ -1,3 +1,5 @@
+internal import SystemSupport
+
 /// A value of a parameter. Casts in the SQL give its type.
 package enum PostgresValue: Sendable, Hashable {
   case null
@@ -36,7 +38,7 @@ struct PostgresParameters: Sendable {
         starts.append(bytes.count)
         appendArray(texts)
       }
-      if let start = starts[index], bytes[start...].contains(0) {
+      if let start = starts[index], bytes.hasZero(from: start) {
         throw PostgresError(
           .refused, code: "22021",
           "\(statement.name): parameter \(index + 1) contains a NUL (U+0000), which PostgreSQL "

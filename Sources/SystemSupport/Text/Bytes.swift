@@ -26,6 +26,16 @@ extension [UInt8] {
     }
   }
 
+  /// Whether there is a zero at an index or after it, found by `memchr`, which is faster than
+  /// `contains(_:)`.
+  package func hasZero(from start: Int) -> Bool {
+    precondition(0...count ~= start, "`start` must be at most \(count) (was \(start))")
+    return unsafe withUnsafeBytes { bytes in
+      guard let address = bytes.baseAddress else { return false }
+      return unsafe memchr(address + start, 0, count - start) != nil
+    }
+  }
+
   @inlinable @inline(__always)
   package mutating func append(_ other: Span<UInt8>) {
     // Appending nothing to an empty array writes its count to storage that all empty arrays share,
