@@ -47,7 +47,7 @@ import Synchronization
 
   /// The store that all bodies use.
   static let store = RunStore.sqlite("\(folder)/flows.sqlite", options: options) { moment, _ in
-    try hook.withLock { try $0?(moment) }
+    try hook.withLock(\.self)?(moment)
   }
 
   /// The records in the file of the store.
@@ -59,7 +59,7 @@ import Synchronization
     return options
   }
 
-  private static let hook = Mutex<(@Sendable (CommitMoment) throws -> Void)?>(nil)
+  private static let hook = Lock<(@Sendable (CommitMoment) throws -> Void)?>(nil)
 
   /// Runs a flow to its end, or kills the process before or after a commit.
   private static func run(

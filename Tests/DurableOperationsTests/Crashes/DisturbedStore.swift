@@ -2,7 +2,6 @@ import CompositeOperations
 import DurableOperations
 import Foundation
 import SQLiteSupport
-import Synchronization
 
 /// What happens to a store at its commits.
 enum StoreDisturbance: Sendable, Hashable {
@@ -37,13 +36,13 @@ struct DisturbedStore {
 
 /// Makes the commits of a store fail.
 final class StoreGate: Sendable {
-  private struct State {
+  private struct State: Sendable {
     var disturbance: StoreDisturbance?
     var commits = 0
     var isStopped = false
   }
 
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   /// Begins another disturbance, or none. A store that has stopped remains so.
   func begin(_ disturbance: StoreDisturbance?) {
@@ -52,18 +51,19 @@ final class StoreGate: Sendable {
 
   /// - Throws: The error that the store reports for its writes.
   func pass(_ moment: CommitMoment) throws {
-    try state.withLock { state in
+    let error = state.withLock { state -> (any Error)? in
       if moment == .beforeCommit { state.commits += 1 }
       switch state.disturbance {
       case .stop(let isAfter, let commit):
         if commit == state.commits, (moment == .afterCommit) == isAfter { state.isStopped = true }
       case .diskFull(let commit, let count):
         if moment == .beforeCommit, (commit..<commit + count).contains(state.commits) {
-          throw SQLiteError(.diskFull, "the disk is full", file: "test")
+          return SQLiteError(.diskFull, "the disk is full", file: "test")
         }
       case nil: break
       }
-      if state.isStopped { throw RunStoreError(.closed, "the process has ended") }
+      return state.isStopped ? RunStoreError(.closed, "the process has ended") : nil
     }
+    if let error { throw error }
   }
 }

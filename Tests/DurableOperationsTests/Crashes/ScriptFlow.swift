@@ -110,7 +110,7 @@ struct CancelledStep: ComposableOperation {
 final class EffectRecorder: Sendable {
   @TaskLocal static var current: EffectRecorder?
 
-  private let lines = Mutex<[EffectLine]>([])
+  private let lines = Lock<[EffectLine]>([])
   private let launch = Atomic(0)
 
   var effects: [EffectLine] { lines.withLock { $0 } }
