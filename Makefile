@@ -51,7 +51,6 @@ sanitize: export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH = 8
 sanitize: libraries ## Run the tests under the thread and the address sanitizer
 	TSAN_OPTIONS=detect_deadlocks=0 \
 	  swift test --scratch-path .build/thread --sanitize=thread -Xswiftc -DSANITIZER
-	ASAN_OPTIONS=fast_unwind_on_malloc=0 \
 	LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/leak-suppressions:print_suppressions=0 \
 	  swift test --scratch-path .build/address --sanitize=address -Xswiftc -DSANITIZER --disable-xctest
 

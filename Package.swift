@@ -188,8 +188,8 @@ let package = Package(
     .testTarget(
       name: "DevAppTests",
       dependencies: [
-        "CompositeOperations", "DevApp", "DurableOperations", "LoopbackServer", "SQLiteSupport",
-        "TestSupport",
+        "CompositeOperations", "DevApp", "DurableOperations", "HTTPOperations", "LoopbackServer",
+        "SQLiteSupport", "TestSupport",
       ],
       swiftSettings: strict),
   ],

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPOperations
 import SQLiteSupport
 import Testing
 
@@ -55,7 +56,7 @@ import Testing
         check(try await page.get("/run?" + query).text)
         let log = try await page.get("/run/log?" + query)
         #expect(log.text == text && log.headers["Set-Cookie"] == nil)
-        #expect(log.headers["X-Content-Type-Options"] as? String == "nosniff")
+        #expect(log.headers["X-Content-Type-Options"] == "nosniff")
       }
     }
   }

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPOperations
 import TestSupport
 import Testing
 
@@ -48,7 +49,7 @@ import Testing
       }
       let log = try await page.get("/run/log?id=f%231&step=test")
       #expect(log.text == "tested\nbroken\ntested\nbroken\n")
-      #expect(log.headers["Content-Type"] as? String == "text/plain; charset=utf-8")
+      #expect(log.headers["Content-Type"] == "text/plain; charset=utf-8")
     }
     #expect(printed.status == 130, "\(printed.error)")
   }
@@ -186,7 +187,7 @@ import Testing
     #expect(try await flow.run("--keep-going").status == 1)
     _ = try await flow.serving { page in
       let image = try await page.get("/run/timeline.svg?id=f%231")
-      #expect(image.headers["Content-Type"] as? String == "image/svg+xml")
+      #expect(image.headers["Content-Type"] == "image/svg+xml")
       let stories = image.text.matches(of: /<title>([^<]+)<\/title>/).map {
         let lines = $0.1.split(separator: "\n")
         return "\(lines[0]): \(lines.last ?? "")"

@@ -1,5 +1,6 @@
 import DurableOperations
 import Foundation
+import HTTPOperations
 import SQLiteSupport
 import Testing
 
@@ -104,13 +105,13 @@ extension PageTests {
           try await page.post(path, [:], secret: secret, origin: origin).status == 403)
       }
       let asked = try await page.get(path)
-      #expect(asked.status == 405 && asked.headers["Allow"] as? String == "POST")
+      #expect(asked.status == 405 && asked.headers["Allow"] == "POST")
       let posted = try await page.post("/run?id=ready", [:], secret: secret)
-      #expect(posted.status == 405 && posted.headers["Allow"] as? String == "GET, HEAD")
+      #expect(posted.status == 405 && posted.headers["Allow"] == "GET, HEAD")
       #expect(try await page.get("/", headers: ["Host": "evil.example"]).status == 421)
       #expect(try await journal.state(of: "ready") == .ready)
       let answer = try await page.get("/")
-      let policy = try #require(answer.headers["Content-Security-Policy"] as? String)
+      let policy = try #require(answer.headers["Content-Security-Policy"])
       #expect(policy.contains("default-src 'none'") && policy.contains("frame-ancestors 'none'"))
     }
   }

@@ -1,5 +1,6 @@
 import DurableOperations
 import Foundation
+import HTTPOperations
 import Testing
 
 @Suite(.timeLimit(.minutes(5)), .enabled(if: PageFixture.isPossible)) struct PageTests {

@@ -1,4 +1,6 @@
+import CompositeOperations
 import Foundation
+import HTTPOperations
 import TestSupport
 import Testing
 
@@ -16,8 +18,13 @@ struct PageFixture: Sendable {
   /// An answer of the server.
   struct Answer {
     let status: Int
-    let headers: [AnyHashable: Any]
+    let headers: HTTPHeaders
     let text: String
+
+    init(_ head: HTTPResponseHead, _ body: Data) {
+      (status, headers) = (head.status, head.headers)
+      text = String(decoding: body, as: UTF8.self)
+    }
 
     var json: [String: Any] {
       get throws {
@@ -123,11 +130,11 @@ struct PageFixture: Sendable {
   }
 
   private func answer(to request: URLRequest) async throws -> Answer {
-    let (data, response) = try await URLSession.shared.data(for: request)
-    let answer = try #require(response as? HTTPURLResponse)
-    return Answer(
-      status: answer.statusCode, headers: answer.allHeaderFields,
-      text: String(decoding: data, as: UTF8.self))
+    let options = HTTPRequestOptions(errorBodyLimit: 64 << 20)
+    do {
+      let response = try await HTTPDataOperation(request, options: options).run().get()
+      return Answer(response.head, response.body)
+    } catch let error as HTTPStatusError { return Answer(error.head, error.body) }
   }
 
   /// The secret of the forms of a page.
