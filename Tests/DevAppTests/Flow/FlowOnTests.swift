@@ -215,7 +215,7 @@ struct FlowOnTests {
     #expect(!on.flow.exists("ran"))
     #expect(!printed.error.contains("s3cret"))
     let notices = printed.error.split(separator: "\n").filter { $0.contains("no worker of") }
-    #expect(notices.count == 1)
+    #expect(notices.count == 1, "\(printed.error)")
     let notice = String(notices.first ?? "")
     #expect(notice.hasPrefix("DevApp flow: no worker of postgresql://postgres:***@/"), "\(notice)")
     #expect(

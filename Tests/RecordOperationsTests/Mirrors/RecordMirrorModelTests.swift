@@ -6,9 +6,10 @@ import Testing
 
 /// Runs random edits and rounds of three replicas.
 ///
-/// `COMPOSITE_MIRROR_SEEDS=100000` runs as many programs or a few more, and `COMPOSITE_MIRROR_SEED=7` the one with
-/// that seed. On PostgreSQL, connections are cut, too. Whether a transaction is committed that is
-/// running when a round is killed depends on the time, so a seed may have to be run several times.
+/// `COMPOSITE_MIRROR_SEEDS=100000` runs as many programs, rounded up to a multiple of the parts, and
+/// `COMPOSITE_MIRROR_SEED=7` the one with that seed. On PostgreSQL, connections are cut, too. Whether a
+/// transaction is committed that is running when a round is killed depends on the time, so a seed may
+/// have to be run several times.
 @Suite struct RecordMirrorModelTests {
   /// The parts of the programs. Each is a test case, so that a run of all tests shows progress, and
   /// uses all processors at its end.
