@@ -17,6 +17,7 @@ let package = Package(
   platforms: [.macOS(.v26), .iOS(.v26), .tvOS(.v26), .watchOS(.v26), .visionOS(.v26)],
   products: [
     .library(name: "CloudKitOperations", targets: ["CloudKitOperations"]),
+    .library(name: "CommandLineOperations", targets: ["CommandLineOperations"]),
     .library(name: "CompositeOperations", targets: ["CompositeOperations"]),
     .library(
       name: "CompositeOperationsFoundation", targets: ["CompositeOperationsFoundation"]),
@@ -27,6 +28,7 @@ let package = Package(
     .library(name: "HTTPOperationsTestKit", targets: ["HTTPOperationsTestKit"]),
     .library(name: "OperationTracing", targets: ["OperationTracing"]),
     .library(name: "RecordOperations", targets: ["RecordOperations"]),
+    .executable(name: "coop", targets: ["coop"]),
   ],
   targets: [
     .target(name: "SystemSupport", dependencies: ["CProcesses"], swiftSettings: strict),
@@ -75,15 +77,28 @@ let package = Package(
     .target(
       name: "CompositeOperationsTestKit", dependencies: ["CompositeOperations", "SystemSupport"],
       swiftSettings: strict),
+    .target(
+      name: "CommandLineOperations",
+      dependencies: ["CompositeOperations", "OperationTracing", "SystemSupport"],
+      swiftSettings: strict),
+    // The tool that people install.
+    .executableTarget(
+      name: "coop",
+      dependencies: [
+        "CommandLineOperations", "CompositeOperations", "CompositeOperationsFoundation",
+        "DurableOperations", "FlowFiles", "HeapUse", "OperationTracing", "RecordOperations",
+        "SQLiteSupport", "SystemSupport",
+      ],
+      exclude: ["Cluster/with-server"], resources: [.embedInCode("Page/Files")],
+      swiftSettings: strict),
+    // It uses the products as a package of a user does.
     .executableTarget(
       name: "DevApp",
       dependencies: [
-        "CompositeOperations", "CompositeOperationsFoundation", "DurableOperations", "FlowFiles",
-        "HTTPOperations", "HeapUse", "OperationTracing", "RecordOperations", "SQLiteSupport",
-        "SystemSupport",
+        "CommandLineOperations", "CompositeOperations", "CompositeOperationsFoundation",
+        "DurableOperations", "HTTPOperations", "OperationTracing", "SystemSupport",
       ],
-      path: "DevApp/Demo", exclude: ["Cluster/with-server"],
-      resources: [.embedInCode("Page/Files")], swiftSettings: strict),
+      path: "DevApp/Demo", swiftSettings: strict),
     .executableTarget(
       name: "Benchmarks",
       dependencies: [
@@ -177,20 +192,21 @@ let package = Package(
       dependencies: ["CAllocationCounter", "CompositeOperations", "CompositeOperationsTestKit"],
       path: "Tests/AllocationCounts", swiftSettings: strict),
     .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
-    // As users write their tests who have not left XCTest.
-    .testTarget(
-      name: "XCTestUserTests", dependencies: ["CompositeOperations", "CompositeOperationsTestKit"]),
     // As the modules of users are compiled: with the compiler's own settings, in either language mode.
     .testTarget(name: "CallSitesTests", dependencies: ["CompositeOperations"]),
     .testTarget(
       name: "CallSitesSwift5Tests", dependencies: ["CompositeOperations"],
       swiftSettings: [.swiftLanguageMode(.v5)]),
     .testTarget(
-      name: "DevAppTests",
+      name: "CoopTests",
       dependencies: [
-        "CompositeOperations", "DevApp", "DurableOperations", "HTTPOperations", "LoopbackServer",
-        "SQLiteSupport", "TestSupport",
+        "CompositeOperations", "DurableOperations", "HTTPOperations", "SQLiteSupport",
+        "TestSupport", "coop",
       ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "DevAppTests",
+      dependencies: ["DevApp", "LoopbackServer", "SQLiteSupport", "TestSupport"],
       swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
@@ -209,7 +225,7 @@ if headersOfPostgres.contains(where: FileManager.default.fileExists) {
     .library(name: "PostgresOperations", targets: ["PostgresOperations"]))
   // The tests of durable runs and of record databases also run on PostgreSQL, the demo takes
   // addresses, and the benchmarks measure it.
-  let users = ["Benchmarks", "DevApp", "DurableOperationsTests", "RecordOperationsTests"]
+  let users = ["Benchmarks", "DurableOperationsTests", "RecordOperationsTests", "coop"]
   for target in package.targets where users.contains(target.name) {
     target.dependencies.append("PostgresOperations")
   }
@@ -249,7 +265,7 @@ let headersOfYAML = ["/usr/include", "/usr/local/include", "/opt/homebrew/includ
   "\($0)/yaml.h"
 }
 if headersOfYAML.contains(where: FileManager.default.fileExists) {
-  let users = ["FlowFiles", "FlowFilesTests", "DevAppTests"]
+  let users = ["CoopTests", "FlowFiles", "FlowFilesTests"]
   for target in package.targets where users.contains(target.name) {
     target.dependencies.append(
       .target(name: "CYAML", condition: .when(platforms: [.linux, .macOS])))
@@ -277,7 +293,7 @@ let headersOfMicrohttpd = ["/usr/include", "/usr/local/include", "/opt/homebrew/
   "\($0)/microhttpd.h"
 }
 if headersOfMicrohttpd.contains(where: FileManager.default.fileExists) {
-  package.targets.first { $0.name == "DevApp" }?.dependencies.append("HTTPServing")
+  package.targets.first { $0.name == "coop" }?.dependencies.append("HTTPServing")
   package.targets += [
     .systemLibrary(
       name: "CMicrohttpd", pkgConfig: "libmicrohttpd",

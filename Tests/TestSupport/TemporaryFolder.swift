@@ -11,12 +11,30 @@ public final class TemporaryFolder: Sendable {
 
   deinit { try? FileManager.default.removeItem(at: url) }
 
+  public var path: String { url.path }
+
   public subscript(name: String) -> URL { url.appendingPathComponent(name) }
 
   /// Creates a symbolic link.
   public func link(_ name: String, to path: String) throws -> URL {
     try FileManager.default.createSymbolicLink(atPath: self[name].path, withDestinationPath: path)
     return self[name]
+  }
+
+  /// Writes a file, and the folders above it.
+  @discardableResult
+  public func write(_ contents: String, to name: String) throws -> URL {
+    try write(Data(contents.utf8), to: name)
+  }
+
+  /// Writes a file, and the folders above it.
+  @discardableResult
+  public func write(_ contents: Data, to name: String) throws -> URL {
+    let file = self[name]
+    try FileManager.default.createDirectory(
+      at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try contents.write(to: file)
+    return file
   }
 
   /// The names of the contents, sorted.

@@ -2,7 +2,7 @@
 import PackageDescription
 
 // A package that depends on this one, with a module for each language mode and default settings.
-// `.ci/user-package` builds and runs it.
+// `.ci/user-package` builds, runs and tests it.
 let package = Package(
   name: "UserPackage",
   platforms: [.macOS(.v26), .iOS(.v26), .tvOS(.v26), .watchOS(.v26), .visionOS(.v26)],
@@ -15,5 +15,12 @@ let package = Package(
       name: "Swift5User",
       dependencies: [.product(name: "CompositeOperations", package: "CompositeOperations")],
       swiftSettings: [.swiftLanguageMode(.v5)]),
+    // As users write their tests who have not left XCTest.
+    .testTarget(
+      name: "XCTestUserTests",
+      dependencies: [
+        .product(name: "CompositeOperations", package: "CompositeOperations"),
+        .product(name: "CompositeOperationsTestKit", package: "CompositeOperations"),
+      ]),
   ]
 )

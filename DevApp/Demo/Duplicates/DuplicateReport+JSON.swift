@@ -1,3 +1,5 @@
+import CommandLineOperations
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else

@@ -1,3 +1,4 @@
+import CommandLineOperations
 import SystemSupport
 
 /// The result of a search for duplicates.

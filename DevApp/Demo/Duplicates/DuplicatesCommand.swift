@@ -1,3 +1,4 @@
+import CommandLineOperations
 import CompositeOperations
 
 /// `DevApp duplicates [--json] [--empty] [--journal FILE] PATH…`
@@ -13,14 +14,14 @@ struct DuplicatesCommand {
                         crash or a signal, the same command in the same folder continues where the search was; after
                         the end, it searches again. `DevApp journal FILE list` shows the searches. FILE should
                         not be in a PATH
-    \(FlowOptions.usage)
+    \(TraceOptions.usage)
       --                ends the options; every argument after it is a PATH
 
     Every PATH must exist. Hard links to a file count as one file. Symbolic links are not followed, except those named as
     a PATH. Exit status: 0 result, 1 error, 64 invalid arguments, 130 interrupted by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.
     """
 
-  private var options = FlowOptions()
+  private var options = TraceOptions()
   private var isJSON = false
   private var includesEmpty = false
   private var journal: String?
@@ -59,9 +60,9 @@ struct DuplicatesCommand {
   /// - Returns: The exit status.
   func run() async throws -> Int32 {
     let standardError = StandardError()
-    let observation = try FlowObservation(options, progressOn: standardError)
+    let observation = try ProgramObservation(options, progressOn: standardError)
     let find = FindDuplicates(in: paths, includesEmpty: includesEmpty)
-    let flow: PerformedFlow<DuplicateReport>
+    let flow: ProgramRun<DuplicateReport>
     var advice: String?
     if let journal {
       let search = JournaledSearch(
@@ -70,12 +71,12 @@ struct DuplicatesCommand {
         standardError.writeLine("DevApp duplicates: \(note)")
       }
       // Awaits the late outcome, because the process must not end before its run is released.
-      flow = try await PerformedFlow(of: search.operation, seenBy: observation, waitsForEnd: true)
+      flow = try await ProgramRun(of: search.operation, observedBy: observation, awaitsEnd: true)
       await search.close()
       advice = search.advice
     } else {
-      flow = try await PerformedFlow(
-        of: SequentialOperation(find).named("duplicates"), seenBy: observation)
+      flow = try await ProgramRun(
+        of: SequentialOperation(find).named("duplicates"), observedBy: observation)
     }
     let status = show(flow, advice, standardError)
     try observation.end()
@@ -84,7 +85,7 @@ struct DuplicatesCommand {
 
   /// - Parameter advice: What to do after an interruption; nil if nothing can be done.
   private func show(
-    _ flow: PerformedFlow<DuplicateReport>, _ advice: String?, _ standardError: StandardError
+    _ flow: ProgramRun<DuplicateReport>, _ advice: String?, _ standardError: StandardError
   ) -> Int32 {
     switch flow.outcome {
     case .result(let report):

@@ -1,3 +1,4 @@
+import CommandLineOperations
 import SystemSupport
 
 // One text per file, because a journal may hold millions of files: its size, identity and times, and

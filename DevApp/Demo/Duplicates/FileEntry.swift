@@ -1,3 +1,4 @@
+import CommandLineOperations
 import SystemSupport
 
 /// A file with its version at the time when it was found.

@@ -1,3 +1,4 @@
+import CommandLineOperations
 import CompositeOperations
 import SystemSupport
 

@@ -1,3 +1,4 @@
+import CommandLineOperations
 import Foundation
 import HTTPOperations
 

@@ -1,3 +1,4 @@
+import CommandLineOperations
 import CompositeOperations
 import Foundation
 
@@ -11,7 +12,7 @@ struct IssuesCommand {
       --api URL         the server (default: https://api.github.com)
       --width N         fetches the issues of at most N repositories at once (default: 4)
       --json            prints one JSON object on standard output
-    \(FlowOptions.usage)
+    \(TraceOptions.usage)
 
     The environment variable GITHUB_TOKEN may contain a token, for a higher rate limit. The token is sent only to the
     server of the URL, and only over https or to this machine. If the issues of a repository cannot be fetched, its name is
@@ -19,7 +20,7 @@ struct IssuesCommand {
     130 interrupted by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.
     """
 
-  private var options = FlowOptions()
+  private var options = TraceOptions()
   private var isJSON = false
   private var width = 4
   private var user = ""
@@ -68,16 +69,16 @@ struct IssuesCommand {
   /// - Returns: The exit status.
   func run() async throws -> Int32 {
     let standardError = StandardError()
-    let observation = try FlowObservation(options, progressOn: standardError)
+    let observation = try ProgramObservation(options, progressOn: standardError)
     let list = UserIssues(user: user, api: api, width: width)
-    let flow = try await PerformedFlow(
-      of: SequentialOperation(list).named("issues"), seenBy: observation)
+    let flow = try await ProgramRun(
+      of: SequentialOperation(list).named("issues"), observedBy: observation)
     let status = show(flow, standardError)
     try observation.end()
     return status
   }
 
-  private func show(_ flow: PerformedFlow<IssueReport>, _ standardError: StandardError) -> Int32 {
+  private func show(_ flow: ProgramRun<IssueReport>, _ standardError: StandardError) -> Int32 {
     switch flow.outcome {
     case .result(let report):
       do {

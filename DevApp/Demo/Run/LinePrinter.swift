@@ -1,3 +1,4 @@
+import CommandLineOperations
 import CompositeOperationsFoundation
 
 /// A printer of lines from several commands, one at a time.

@@ -1,3 +1,5 @@
+import CommandLineOperations
+
 /// A program with its arguments, and the name that precedes its lines.
 struct NamedCommand: Sendable {
   let name: String

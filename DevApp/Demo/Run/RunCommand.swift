@@ -1,3 +1,4 @@
+import CommandLineOperations
 import CompositeOperations
 import CompositeOperationsFoundation
 import SystemSupport
@@ -15,7 +16,7 @@ struct RunCommand {
       --keep-going      runs all commands; without it, the first failure terminates the running ones, and no other starts
       --grouped         prints the output of a command in one piece when it has ended
       --timeout SECONDS terminates a command that has run for this time, which is then a failed one
-    \(FlowOptions.usage)
+    \(TraceOptions.usage)
       --                precedes the first COMMAND; each COMMAND ends at --- or with the last argument
 
     DevApp run -- swift build --- swift format lint --recursive Sources
@@ -26,7 +27,7 @@ struct RunCommand {
     Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.
     """
 
-  private var options = FlowOptions()
+  private var options = TraceOptions()
   private var width = Processors.count
   private var keepsGoing = false
   private var isGrouped = false
@@ -71,7 +72,7 @@ struct RunCommand {
 
   /// - Returns: The exit status.
   func run() async throws -> Int32 {
-    let observation = try FlowObservation(options)
+    let observation = try ProgramObservation(options)
     // An output without a reader is an error of the command that writes to it, and does not end
     // this program.
     SystemSignal.ignore(SystemSignal.brokenPipe)
@@ -84,14 +85,14 @@ struct RunCommand {
         return timeout.map { AnyOperation(print.timingOut(after: $0)) } ?? AnyOperation(print)
       },
       width: .limited(to: width), onFailure: keepsGoing ? .runAll : .cancelRemaining)
-    let flow = try await PerformedFlow(
-      of: list.named("run"), seenBy: observation, waitsForEnd: true, force: running.kill)
+    let flow = try await ProgramRun(
+      of: list.named("run"), observedBy: observation, awaitsEnd: true, force: running.kill)
     let status = show(flow, StandardError())
     try observation.end()
     return status
   }
 
-  private func show(_ flow: PerformedFlow<[Void]>, _ standardError: StandardError) -> Int32 {
+  private func show(_ flow: ProgramRun<[Void]>, _ standardError: StandardError) -> Int32 {
     switch flow.outcome {
     case .result: return ExitCode.success
     case .error(let error):
@@ -99,7 +100,7 @@ struct RunCommand {
       return ExitCode.failure
     case .cancelled:
       // Commands may have failed before the cancellation.
-      if let error = flow.late?.error as? ParallelOperationError, !error.failures.isEmpty {
+      if let error = flow.lateOutcome?.error as? ParallelOperationError, !error.failures.isEmpty {
         show(error, "terminated by the signal", standardError)
       }
       standardError.writeLine("DevApp run: interrupted")

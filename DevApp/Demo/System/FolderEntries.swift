@@ -1,3 +1,4 @@
+import CommandLineOperations
 import SystemSupport
 
 /// The files and folders in a folder, without symbolic links and other kinds of files.

@@ -1,3 +1,4 @@
+import CommandLineOperations
 import SystemSupport
 
 /// A file that is open for reading as long as this object exists.

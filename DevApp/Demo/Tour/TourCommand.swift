@@ -1,3 +1,4 @@
+import CommandLineOperations
 import CompositeOperations
 
 /// `DevApp tour`
@@ -7,10 +8,10 @@ struct TourCommand {
 
     Shows what operations can do, with the code.
 
-    \(FlowOptions.usage)
+    \(TraceOptions.usage)
     """
 
-  private var options = FlowOptions()
+  private var options = TraceOptions()
 
   init(_ arguments: ArraySlice<RawPath>) throws(UsageError) {
     var rest = arguments
@@ -22,7 +23,7 @@ struct TourCommand {
 
   /// - Returns: The exit status.
   func run() async throws -> Int32 {
-    let observation = try FlowObservation(options)
+    let observation = try ProgramObservation(options)
     for (number, stop) in TourStop.all.enumerated() {
       let printer = Printer()
       let run = SimpleOperation.withContext { context in

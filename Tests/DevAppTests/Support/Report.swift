@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// The output of `DevApp duplicates --json`.
 struct Report: Decodable {

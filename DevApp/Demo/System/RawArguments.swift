@@ -1,8 +1,0 @@
-import SystemSupport
-
-extension CommandLine {
-  /// The arguments as bytes, because a path among them need not be UTF-8.
-  static var rawArguments: ArraySlice<RawPath> {
-    SystemProcess.arguments.map { RawPath(bytes: $0) }[...]
-  }
-}

@@ -1,0 +1,143 @@
+/// The commands, actions, options and values that the completions of all shells know.
+///
+/// Tests compare it with the usage texts and the messages of the commands.
+enum CompletionTable {
+  static let root = CompletionNode(
+    "coop", "programs for everyday use, built from operations",
+    actions: [
+      clusterDemo, completion, duplicates, flow, issues, journal, records, run, tour, worker,
+    ],
+    options: [help])
+
+  static let help = CompletionOption("--help", "shows the options")
+  static let json = CompletionOption("--json", "prints JSON")
+  private static let queue = CompletionOption("--queue", "the queue in the database", .text)
+  private static let lease = CompletionOption(
+    "--lease", "seconds until a run of a killed worker is taken over", .text)
+
+  /// The options of `TraceOptions`.
+  static let observation = [
+    CompletionOption("--trace", "writes a trace", .file),
+    CompletionOption("--timeline", "writes a timeline as a web page or an image", .file),
+  ]
+
+  private static let clusterDemo = CompletionNode(
+    "cluster-demo", "runs a flow on three workers, and kills two of them", positions: [.text],
+    options: [
+      queue, CompletionOption("--children", "the number of child flows", .text), lease, help,
+    ])
+
+  private static let completion = CompletionNode(
+    "completion", "prints a script that completes the arguments of this program",
+    positions: [.words(CompletionCommand.Shell.allCases.map(\.rawValue))], options: [help])
+
+  private static let duplicates = CompletionNode(
+    "duplicates", "finds files with the same contents", positions: [.file],
+    repeatsLastPosition: true,
+    options: [
+      json, CompletionOption("--empty", "includes empty files"),
+      CompletionOption("--journal", "stores each finished step in a file", .file),
+    ] + observation + [help])
+
+  /// The options and actions of `coop flow`, whose command line is in `coop/Demo/Flow`.
+  private static let flow = CompletionNode(
+    "flow", "runs the commands of a flow file, and resumes after a crash",
+    actions: [
+      CompletionNode(
+        "run", "runs a flow file, or resumes its last run", positions: [.file],
+        options: [
+          CompletionOption("--set", "sets a value of the file: name=text", .text),
+          CompletionOption("--journal", "the file that stores the runs", .file),
+          CompletionOption("--keep-going", "continues after a failure"),
+          CompletionOption("--fresh", "starts a new run"),
+          CompletionOption("--from", "runs a step and all steps that need it", .step),
+          CompletionOption("--only", "runs one step", .step),
+          CompletionOption("--dry-run", "prints what would run, and why"),
+          CompletionOption("--on", "the database whose workers run the commands", .text), queue,
+          json,
+        ] + observation + [help]),
+      CompletionNode("show", "prints a diagram", positions: [.file], options: [help]),
+      CompletionNode("status", "shows the last run", positions: [.file], options: [help]),
+      CompletionNode(
+        "log", "shows the output of a step", positions: [.file, .step], options: [help]),
+      CompletionNode(
+        "schema", "prints the format of flow files", positions: [.file], options: [help]),
+    ],
+    options: [help])
+
+  private static let issues = CompletionNode(
+    "issues", "lists the open issues of a user's repositories on GitHub", positions: [.text],
+    options: [
+      CompletionOption("--api", "the server", .text),
+      CompletionOption("--width", "the maximum number of concurrent requests", .text), json,
+    ] + observation + [help])
+
+  private static let run = CompletionNode(
+    "run", "runs commands in parallel",
+    actions: [
+      CompletionNode(
+        "--", "precedes the first command", positions: [.program, .file],
+        repeatsLastPosition: true)
+    ],
+    options: [
+      CompletionOption("--width", "the maximum number of concurrent commands", .text),
+      CompletionOption("--keep-going", "continues after a failure"),
+      CompletionOption("--grouped", "prints the output of a command in one piece"),
+      CompletionOption("--timeout", "the maximum seconds of a command", .text),
+    ] + observation + [help])
+
+  private static let tour = CompletionNode(
+    "tour", "shows what operations can do, with the code", options: observation + [help])
+
+  private static let worker = CompletionNode(
+    "worker", "runs durable runs of a database or file", positions: [.file],
+    options: [
+      CompletionOption("--commands", "also runs commands of flow files"), queue,
+      CompletionOption("--width", "the maximum number of runs", .text), lease, help,
+    ])
+
+  // MARK: Journals
+
+  private static let journal = CompletionNode(
+    "journal", "lists, shows and controls durable runs", positions: [.file],
+    actions: [
+      CompletionNode(
+        "list", "lists the runs",
+        options: [
+          CompletionOption(
+            "--state", "only runs in this state",
+            .words(["ready", "running", "parked", "stuck", "result", "error", "cancelled"])),
+          CompletionOption("--flow", "only runs of this flow", .text), json, queue, help,
+        ]),
+      CompletionNode(
+        "show", "shows a run", positions: [.text],
+        options: [json, CompletionOption("--live", "shows the run until it ends")] + observation
+          + [queue, help]),
+      CompletionNode(
+        "cancel", "cancels a run and its child flows", positions: [.text],
+        options: [CompletionOption("--because", "the reason", .text), queue, help]),
+      CompletionNode(
+        "retry", "resumes a run from one of its steps", positions: [.text],
+        options: [CompletionOption("--from", "the first step to repeat", .text), queue, help]),
+      CompletionNode(
+        "send", "sends an event to a run", positions: [.text, .text, .text],
+        options: [queue, help]),
+      CompletionNode(
+        "forget", "deletes runs that have ended", positions: [.text],
+        options: [
+          CompletionOption("--older-than", "deletes all that ended before, such as 7d", .text),
+          queue, help,
+        ]),
+      CompletionNode("check", "checks the store and its values", options: [queue, help]),
+      CompletionNode(
+        "serve", "shows the runs on a page for the browser",
+        options: [
+          CompletionOption("--address", "where the page is, such as 127.0.0.1:8080", .text),
+          CompletionOption("--host", "a name of this machine in the address of the page", .text),
+          CompletionOption("--read-only", "shows runs only"),
+          CompletionOption("--token-file", "the file with the token", .file), queue, help,
+        ]),
+      CompletionNode("init", "shows how to prepare a database", options: [queue, help]),
+    ],
+    options: [help])
+}

@@ -1,0 +1,131 @@
+import CommandLineOperations
+import DurableOperations
+
+/// The arguments of `coop flow`.
+struct FlowArguments {
+  enum Action: String, CaseIterable {
+    case run, show, status, log, schema
+
+    static var names: String { "run, show, status, log or schema" }
+  }
+
+  let action: Action
+  private(set) var options = TraceOptions()
+  private(set) var values: [String: String] = [:]
+  private(set) var journal: String?
+  private(set) var keepsGoing = false
+  private(set) var isFresh = false
+  private(set) var from: String?
+  private(set) var only: String?
+  private(set) var isDryRun = false
+  /// The address of the database whose workers run the commands; nil to run them in this process.
+  private(set) var address: String?
+  private(set) var queue: String?
+  private(set) var isJSON = false
+  /// The path of the flow file; empty for `schema`.
+  private(set) var file = ""
+  /// The step of `log`.
+  private(set) var step = ""
+
+  init(_ arguments: ArraySlice<RawPath>) throws(UsageError) {
+    var rest = arguments
+    let word = rest.popFirst()
+    guard let text = word?.utf8, let action = Action(rawValue: text) else {
+      let problem = word.map { "unknown action \($0)" } ?? "no action"
+      throw UsageError("flow: \(problem); expected \(Action.names)")
+    }
+    self.action = action
+    var positions: [String] = []
+    while let argument = rest.popFirst() {
+      if try takeOption(argument, from: &rest) { continue }
+      guard let text = argument.utf8, !text.isEmpty else {
+        throw UsageError("flow \(action): the argument \(argument) is not a text; expected UTF-8")
+      }
+      if text.hasPrefix("-") {
+        throw UsageError(
+          "flow \(action): unknown option \(argument); expected \(optionNames)")
+      }
+      positions.append(text)
+    }
+    try takePositions(positions)
+  }
+
+  private static let expectedAddress = "postgresql://USER@HOST/DATABASE"
+
+  private var optionNames: String {
+    switch action {
+    case .run:
+      "--set, --journal, --keep-going, --fresh, --from, --only, --dry-run, --on, --queue, "
+        + "--timeline, --trace or --json"
+    case .status, .log: "--journal"
+    case .show, .schema: "no options"
+    }
+  }
+
+  /// - Returns: Whether the argument is an option.
+  private mutating func takeOption(
+    _ argument: RawPath, from rest: inout ArraySlice<RawPath>
+  ) throws(UsageError) -> Bool {
+    switch (argument.utf8, action) {
+    case ("--journal", .run), ("--journal", .status), ("--journal", .log):
+      journal = try text("--journal", "the path of an SQLite file", &rest)
+    case ("--set", .run):
+      let pair = try text("--set", "name=text", &rest)
+      guard let equal = pair.firstIndex(of: "="), equal > pair.startIndex else {
+        throw UsageError("flow run: invalid value \(pair.onOneLine); expected name=text")
+      }
+      values[String(pair[..<equal])] = String(pair[pair.index(after: equal)...])
+    case ("--keep-going", .run): keepsGoing = true
+    case ("--fresh", .run): isFresh = true
+    case ("--from", .run): from = try text("--from", "the name of a step", &rest)
+    case ("--only", .run): only = try text("--only", "the name of a step", &rest)
+    case ("--dry-run", .run): isDryRun = true
+    case ("--on", .run):
+      let text = try text("--on", Self.expectedAddress, &rest)
+      guard RunStore.isPostgresAddress(text) else {
+        // It may be an address with a password.
+        throw UsageError("flow run: invalid --on; expected \(Self.expectedAddress)")
+      }
+      address = text
+    case ("--queue", .run): queue = try text("--queue", "the name of a queue", &rest)
+    case ("--json", .run): isJSON = true
+    case (_, .run): return try options.take(argument, from: &rest, for: "flow run")
+    default: return false
+    }
+    return true
+  }
+
+  private func text(
+    _ option: String, _ expected: String, _ rest: inout ArraySlice<RawPath>
+  ) throws(UsageError) -> String {
+    guard let text = rest.popFirst()?.utf8, !text.isEmpty else {
+      throw UsageError("flow \(action): \(option) without a value; expected \(expected)")
+    }
+    return text
+  }
+
+  private mutating func takePositions(_ positions: [String]) throws(UsageError) {
+    let expected: [String] =
+      switch action {
+      case .run, .show, .status: ["FILE"]
+      case .log: ["FILE", "STEP"]
+      case .schema: []
+      }
+    guard positions.count == expected.count else {
+      let problem =
+        positions.count < expected.count
+        ? "no \(expected[positions.count])"
+        : "unexpected argument \(positions[expected.count].onOneLine)"
+      let list = expected.isEmpty ? "no arguments" : expected.joined(separator: " and ")
+      throw UsageError("flow \(action): \(problem); expected \(list)")
+    }
+    if let file = positions.first { self.file = file }
+    if positions.count > 1 { step = positions[1] }
+    if from != nil, only != nil {
+      throw UsageError("flow run: --from and --only; expected one of them")
+    }
+    if queue != nil, address == nil {
+      throw UsageError("flow run: --queue without --on; expected --on ADDRESS")
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import CommandLineOperations
+import FlowFiles
+
+/// `coop flow run|show|status|log|schema FILE …`
+struct FlowCommandLine {
+  static let usage = """
+    usage: coop flow run FILE [--set NAME=TEXT]… [--journal PATH] [--keep-going] [--fresh] [--from STEP] [--only STEP]
+                                [--dry-run] [--on ADDRESS] [--queue QUEUE] [--json] [--trace FILE] [--timeline FILE]
+           coop flow show FILE
+           coop flow status FILE [--journal PATH]
+           coop flow log FILE STEP [--journal PATH]
+           coop flow schema
+
+    Runs the commands of a flow file, in YAML or JSON, as a graph. A journal stores the end of each step before the steps
+    that need it begin. After a crash, a signal or a failure, the same command resumes the run: the finished steps stay
+    finished, unless their definition has changed.
+
+      run               runs the steps that have to run. A step with outputs does not run if its definition, its inputs
+                        and its outputs are unchanged
+      show              prints the graph as a Mermaid diagram
+      status            prints the steps of the last run
+      log               prints the output of a step, or of a child such as 'step[value]'
+      schema            prints a JSON schema of the format, for editors
+
+      --set NAME=TEXT   sets a value of the flow
+      --journal PATH    stores the runs in this SQLite file (default: .flow/FLOW/journal.sqlite beside FILE)
+      --keep-going      runs every step that can run; without it, the first failure cancels the running steps, and only
+                        steps with 'after' still begin
+      --fresh           begins a new run instead of resuming the last one
+      --from STEP       runs the step and all steps that need it
+      --only STEP       runs that step alone
+      --dry-run         prints which steps would run and why, and runs nothing
+      --on ADDRESS      runs the commands on the workers of a PostgreSQL database, such as postgresql://flows@db/app,
+                        which `coop worker ADDRESS --commands` starts, and which need the same folders. A command
+                        continues if this process is killed, and the same command line then uses its result
+      --queue QUEUE     the queue of the workers in the database (default: default)
+      --json            prints a line with a JSON object for each event
+    \(TraceOptions.usage)
+
+    The commands run in the folder of FILE. Their output is in .flow/FLOW/logs beside FILE, for the last 3 runs.
+    Ctrl-C, SIGTERM and SIGHUP terminate the commands gracefully; a second signal kills them.
+
+    Exit status: 0 all steps succeeded or were skipped, 1 a step failed or an error, 64 invalid arguments, 75 the flow
+    is already running, 130 interrupted by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.
+    """
+
+  private let arguments: FlowArguments
+
+  init(_ arguments: ArraySlice<RawPath>) throws(UsageError) {
+    self.arguments = try FlowArguments(arguments)
+  }
+
+  /// - Returns: The exit status.
+  func run() async -> Int32 {
+    // The file, the journal and the plan are read on different threads, one after another.
+    ProcessHeap.share()
+    do {
+      switch arguments.action {
+      case .run: return try await FlowRunCommand(arguments).run()
+      case .show: try FlowQueries(arguments).show()
+      case .status: try await FlowQueries(arguments).status()
+      case .log: try FlowQueries(arguments).log()
+      case .schema: try StandardOutput().write(Array("\(FlowSchema.json)\n".utf8))
+      }
+      return ExitCode.success
+    } catch let error as FlowFileError {
+      // Editors and terminals find the place by the path at the beginning of a line.
+      StandardError().writeLine("\(error)")
+      return ExitCode.failure
+    } catch {
+      StandardError().writeLine("coop flow: \(error)")
+      return error is FlowLockedError ? FlowLockedError.exitStatus : ExitCode.failure
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import CompositeOperations
+import CompositeOperationsFoundation
+import SystemSupport
+
+/// How a step or a child ended.
+package struct FlowEnd: Sendable {
+  package enum State: String, Sendable, CaseIterable {
+    case succeeded, failed, skipped, cancelled
+    case upToDate = "up to date"
+    /// It had succeeded before an interruption of the run.
+    case done
+  }
+
+  let unit: String
+  let state: State
+  /// The failure, or why it was skipped.
+  var reason: String?
+  var duration: Duration?
+  /// The number of attempts that have begun; 0 for a step with children.
+  var attempts = 0
+  /// The last lines of the output of a failed step.
+  var lastLines: [String] = []
+  /// Whether it is a child of a step.
+  var isChild = false
+
+  /// The line for a program or a person that reads the output.
+  var line: String {
+    var text = "\(unit.onOneLine): \(state.rawValue)"
+    if let reason { text += ", \(reason.onOneLine)" }
+    if let duration {
+      text += " (\(attempts > 1 ? "\(attempts) attempts, " : "")\(duration.readableTime))"
+    }
+    return text
+  }
+
+  /// The message of a failed step.
+  var message: String {
+    var text = "step '\(unit.onOneLine)' failed: \((reason ?? "").onOneLine)"
+    if let duration {
+      if attempts > 0 { text += " after \(attempts.counted("attempt"))" }
+      text += " (\(duration.readableTime))"
+    }
+    if !lastLines.isEmpty {
+      text += "; its last lines:" + lastLines.map { "\n  \($0)" }.joined()
+    }
+    return text
+  }
+}
+
+/// Why a step or a child failed.
+enum FlowFailure: Error, CustomStringConvertible {
+  case status(ProcessStatus)
+  case timeout(Duration)
+  case onlyIf(ProcessStatus)
+  case children(failed: Int, of: Int)
+  case lines(String)
+  case other(String)
+
+  init(_ error: any Error) {
+    switch error {
+    case let failure as FlowFailure: self = failure
+    case let exit as ProcessExitError: self = .status(exit.result.status)
+    case let timeout as TimeoutError: self = .timeout(timeout.limit)
+    default: self = .other("\(error)")
+    }
+  }
+
+  var description: String {
+    switch self {
+    case .status(let status): "\(status)"
+    case .timeout(let limit): "timeout of \(limit.readableTime)"
+    case .onlyIf(let status): "only-if ended with \(status)"
+    case .children(let failed, let count):
+      "\(failed) of \(count == 1 ? "1 child" : "\(count.grouped) children") failed"
+    case .lines(let problem): problem
+    case .other(let text): text
+    }
+  }
+}
+
+extension Duration {
+  /// The duration for people: `812 ms`, `1.24 s`, `3 min 12 s`. Less than a millisecond is `0 ms`.
+  var readableTime: String {
+    let milliseconds = components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000
+    if milliseconds < 1_000 { return "\(milliseconds) ms" }
+    let seconds = milliseconds / 1_000
+    if seconds < 60 {
+      let hundredths = milliseconds % 1_000 / 10
+      if hundredths == 0 { return "\(seconds) s" }
+      return "\(seconds).\(hundredths < 10 ? "0" : "")\(hundredths) s"
+    }
+    func parts(_ major: Int64, _ majorUnit: String, _ minor: Int64, _ minorUnit: String) -> String {
+      minor == 0 ? "\(major) \(majorUnit)" : "\(major) \(majorUnit) \(minor) \(minorUnit)"
+    }
+    return seconds < 3_600
+      ? parts(seconds / 60, "min", seconds % 60, "s")
+      : parts(seconds / 3_600, "h", seconds / 60 % 60, "min")
+  }
+}

@@ -1,0 +1,237 @@
+import CommandLineOperations
+import CompositeOperations
+import DurableOperations
+import OperationTracing
+import SystemSupport
+
+#if canImport(HTTPServing)
+  import HTTPServing
+#endif
+
+/// The actions of `coop journal` on an open store.
+struct JournalActions {
+  private let arguments: JournalArguments
+  private let store: RunStore
+  private let output: StandardOutput
+  private let standardError: StandardError
+
+  init(
+    _ arguments: JournalArguments, _ store: RunStore, _ output: StandardOutput,
+    _ standardError: StandardError
+  ) {
+    self.arguments = arguments
+    self.store = store
+    self.output = output
+    self.standardError = standardError
+  }
+
+  private func report(_ text: String) {
+    standardError.writeLine("coop journal: \(text.onOneLine)")
+  }
+
+  /// The file or the database, without a password.
+  private var place: String { store.place(arguments.place) }
+
+  /// - Returns: The exit status.
+  func perform() async throws -> Int32 {
+    let id = arguments.run
+    switch arguments.action {
+    case .list: try await list()
+    case .show: return try await show()
+    case .cancel: try await cancel(try await existing())
+    case .retry:
+      _ = try await existing()
+      try await store.retry(id, from: arguments.step)
+      let run = try await existing()
+      report("run \(id) is ready; a program that knows the flow \(run.flow) continues it")
+    case .send: try await send()
+    case .forget: try await forget()
+    case .check: return try await check()
+    case .serve: return try await serve()
+    case .`init`: return try await showPreparation()
+    }
+    return ExitCode.success
+  }
+
+  /// The run that the arguments name.
+  private func existing() async throws -> RunSummary {
+    if let run = try await store.summary(of: arguments.run) { return run }
+    throw missing
+  }
+
+  private var missing: JournalError {
+    JournalError(
+      "\(place) has no run \(RawPath(arguments.run.text)); "
+        + "`coop journal STORE list` shows the runs")
+  }
+
+  // MARK: Actions
+
+  private func list() async throws {
+    var layout = TableLayout(numbers: [3], width: output.width)
+    var isFirst = true
+    var last: RunSummary?
+    repeat {
+      let page = try await store.runs(
+        of: arguments.flow, in: arguments.states, limit: 1_000, after: last)
+      last = page.count == 1_000 ? page.last : nil
+      if arguments.isJSON {
+        try output.write(page.flatMap { RunJSON.line($0) })
+      } else if !page.isEmpty {
+        let rows = page.map { run in
+          [
+            RawPath(run.id.text).description, RawPath(run.flow).description, run.began.minute,
+            "\(run.step)", run.stateText,
+          ]
+        }
+        let head = ["run", "flow", "began", "steps", "state"]
+        try output.write(Array(layout.text(of: isFirst ? [head] + rows : rows).utf8))
+      } else if isFirst {
+        try output.write(Array("no runs\n".utf8))
+      }
+      isFirst = false
+    } while last != nil
+  }
+
+  private func show() async throws -> Int32 {
+    var status = ExitCode.success
+    if arguments.isLive {
+      _ = try await existing()
+      let watch = WatchRun(id: arguments.run, store: store, output: standardError)
+      let flow = try await ProgramRun(
+        of: watch, observedBy: ProgramObservation(TraceOptions()), awaitsEnd: true)
+      switch flow.outcome {
+      case .result: break
+      case .error(let error): throw error
+      case .cancelled: status = flow.interruptedStatus
+      }
+    }
+    guard let run = try await store.run(arguments.run) else { throw missing }
+    let files = [arguments.options.timeline, arguments.options.trace].compactMap(\.self)
+    if !files.isEmpty {
+      let trace = OperationTrace(run, children: try await children(of: run.summary))
+      for path in files { try trace.write(to: path) }
+    }
+    if arguments.isJSON {
+      try output.write(RunJSON.line(run, events: try await store.events(of: run.summary.id)))
+    } else {
+      let lines = RunPage(run).lines(in: output.width)
+      try output.write(Array(lines.map { $0 + "\n" }.joined().utf8))
+    }
+    return status
+  }
+
+  /// Returns the child flows of a run, the oldest first.
+  private func children(of parent: RunSummary) async throws -> [RunDetails] {
+    var children: [RunDetails] = []
+    for run in try await store.runs(RunSelection(parent: parent.id)).reversed() {
+      if let details = try await store.run(run.id) { children.append(details) }
+    }
+    return children
+  }
+
+  private func serve() async throws -> Int32 {
+    #if canImport(HTTPServing)
+      // Before the file is opened, so that a later one at its path is known as another one.
+      let served = ServedStore(
+        store, at: place, journal: RunStore.isAddress(arguments.place) ? nil : arguments.place)
+      // An unusable store is an error at once.
+      _ = try await store.runs(limit: 1)
+      let (place, output, hosts) = (place, output, arguments.hosts)
+      let token = try arguments.tokenFile.map {
+        try TokenFile.token(in: $0, minimum: ServeHTTP.minimumTokenSize)
+      }
+      let address = try ServerAddress(arguments.address)
+      if token == nil, !address.isLoopback {
+        throw JournalError(
+          """
+          other machines can reach \(address); use --token-file FILE with a token, or an address such \
+          as 127.0.0.1:\(address.port)
+          """)
+      }
+      let serve = ServeRuns(
+        store: served, address: address, hosts: hosts, token: token,
+        isReadOnly: arguments.isReadOnly
+      ) { address in
+        let host = hosts.first.map { "\($0):\(address.port)" } ?? "\(address.reachable)"
+        let demand = token == nil ? "" : " and asks for the token"
+        let line =
+          "http://\(host)/ shows the runs of \(place.onOneLine)\(demand); Ctrl-C ends the page\n"
+        try? output.write(Array(line.utf8))
+      }
+      let flow = try await ProgramRun(
+        of: serve, observedBy: ProgramObservation(TraceOptions()), awaitsEnd: true)
+      switch flow.outcome {
+      case .result: return ExitCode.success
+      case .error(let error): throw error
+      case .cancelled: return flow.interruptedStatus
+      }
+    #else
+      throw JournalError(
+        """
+        this program was built without libmicrohttpd; install it (libmicrohttpd-dev on Debian), run \
+        `swift package purge-cache`, and build it again
+        """)
+    #endif
+  }
+
+  private func cancel(_ run: RunSummary) async throws {
+    if run.state.hasEnded {
+      return report("run \(run.id) has already ended (\(run.state.rawValue)); nothing is changed")
+    }
+    try await store.cancel(run.id, because: arguments.reason)
+    let now = try await existing()
+    report(
+      now.state.hasEnded
+        ? "run \(run.id) is cancelled"
+        : "the cancellation of run \(run.id) is stored; "
+          + "the process that runs it ends it, or the next one that continues it")
+  }
+
+  private func send() async throws {
+    let (id, event) = (arguments.run, arguments.event)
+    if !RunJSON.isValid(arguments.payload) {
+      throw JournalError(
+        "the payload \(RawPath(arguments.payload)) is not JSON; expected a JSON value, such as "
+          + "'{\"isGranted\":true}', '\"text\"' or 7")
+    }
+    _ = try await existing()
+    if try await store.backend.event(event, of: id) != nil {
+      throw JournalError("run \(id) has already received the event \(event); the first one counts")
+    }
+    try await store.send(encoded: arguments.payload, as: event, to: id)
+    report("sent the event \(event) to run \(id)")
+  }
+
+  private func forget() async throws {
+    if let age = arguments.age {
+      let count = try await store.forget(olderThan: age)
+      return report("forgot \(count.counted("run"))")
+    }
+    let run = try await existing()
+    try await store.forget(run.id)
+    report("forgot run \(run.id)")
+  }
+
+  private func check() async throws -> Int32 {
+    let problems = try await store.check()
+    let schema = try await store.backend.preparation()?.parts.first { $0.name == "schema" }
+    let version = schema.map { " (schema: \($0.finding))" } ?? ""
+    report(
+      problems.isEmpty
+        ? "\(place) has no problems\(version)"
+        : "\(place) has \(problems.count.counted("problem"))\(version)")
+    try output.write(Array(problems.map { $0.onOneLine + "\n" }.joined().utf8))
+    return problems.isEmpty ? ExitCode.success : ExitCode.failure
+  }
+
+  /// Shows how to prepare the database, and what is missing in it.
+  private func showPreparation() async throws -> Int32 {
+    guard let preparation = try await store.backend.preparation() else {
+      report("\(place) needs no preparation; the first program that starts a run creates the file")
+      return ExitCode.success
+    }
+    try output.write(Array(PreparationPage(preparation, of: place).text.utf8))
+    return preparation.isComplete ? ExitCode.success : ExitCode.failure
+  }
+}

@@ -1,0 +1,234 @@
+import Foundation
+import SQLiteSupport
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(10))) struct FlowJournalTests {
+  @Test func `L5: the end of a step is stored before a step that needs it begins`() async throws {
+    // The second step kills the process that runs the flow.
+    let flow = try FlowFixture(
+      """
+      "a": {"run": "echo a >> log"},
+      "b": {"run": "if mkdir once; then kill -9 $PPID; fi; echo b >> log", "needs": ["a"]}
+      """)
+    let killed = try await flow.run()
+    #expect(killed.status == 128 + SIGKILL || killed.status == -SIGKILL || killed.status == SIGKILL)
+    let resumed = try await flow.run()
+    #expect(resumed.status == 0, "\(resumed.error)")
+    #expect(resumed.ends == ["b: succeeded"])
+    #expect(flow.lines("log").filter { $0 == "a" }.count == 1)
+    #expect(resumed.error.contains("coop flow: resuming run 1 of 'f', interrupted at "))
+    #expect(resumed.error.contains(": 1 of 2 steps are done\n"))
+  }
+
+  @Test func `L5: a killed run that another one replaces has ended`() async throws {
+    let flow = try FlowFixture(#""a": {"run": "if mkdir once; then kill -9 $PPID; fi"}"#)
+    #expect(try await flow.run().status != 0)
+    let fresh = try await flow.run("--fresh")
+    #expect(fresh.status == 0, "\(fresh.error)")
+    #expect(
+      FlowFixture.stored(
+        "SELECT id || ' ' || state || ' ' || coalesce(reason, '') FROM run ORDER BY id",
+        in: flow.folder.path + "/.flow/f/journal.sqlite")
+        == ["f#1 cancelled run 2 replaces it", "f#2 result "])
+  }
+
+  @Test func `L5: the error of a run counts its steps, and not their children`() async throws {
+    let flow = try FlowFixture(
+      #""a": {"each": ["x", "y"], "run": "false"}, "b": {"run": "false"}"#)
+    #expect(try await flow.run("--keep-going").status == 1)
+    let outcomes = FlowFixture.stored(
+      "SELECT outcome FROM run", in: flow.folder.path + "/.flow/f/journal.sqlite")
+    #expect(outcomes.count == 1 && outcomes[0].contains("2 steps failed"), "\(outcomes)")
+  }
+
+  @Test func `L9: a second run fails with status 75, and no lock remains after SIGKILL`()
+    async throws
+  {
+    let flow = try FlowFixture(
+      """
+      "a": {"run": "touch began; while ! test -e go; do sleep 0.01; done"}
+      """)
+    let began = flow.folder.path + "/began"
+    _ = try await flow.program(["run", "f.json"]).run { process in
+      try await eventually { FileManager.default.fileExists(atPath: began) || hasEnded(process) }
+      let second = try await flow.run()
+      #expect(second.status == 75)
+      let message =
+        /coop flow: run lock: 'f' is already running \(pid ([0-9]+) since [0-9]{2}:[0-9]{2}\)\n/
+      let match = try message.wholeMatch(in: second.error)
+      #expect(match.map { $0.1 == "\(process)" } == true, "\(second.error)")
+      kill(process, SIGKILL)
+    }
+    try flow.folder.write("", to: "go")
+    #expect(try await flow.run().status == 0)
+  }
+
+  @Test func `L9: flows with different names or journals run at the same time`() async throws {
+    let flow = try FlowFixture(
+      """
+      "a": {"run": "touch began; while ! test -e go; do sleep 0.01; done"}
+      """)
+    try flow.folder.write(#"{"flow": "g", "steps": {"a": {"run": "touch go"}}}"#, to: "g.json")
+    let began = flow.folder.path + "/began"
+    let first = try await flow.program(["run", "f.json"]).run { process in
+      try await eventually { FileManager.default.fileExists(atPath: began) || hasEnded(process) }
+      let second = try await flow.flow("run", "g.json", "--journal", "other.sqlite")
+      #expect(second.status == 0, "\(second.error)")
+    }
+    #expect(first.status == 0)
+    #expect(flow.exists("other.sqlite"))
+  }
+
+  @Test func `the ends of steps in a journal of an earlier version are kept`() async throws {
+    let flow = try FlowFixture(
+      """
+      "a": {"each": ["x", "y"], "run": "test $each = x"},
+      "b": {"run": "test $v != 1", "needs": ["a"]}, "c": {"run": "true"}
+      """, head: #""values": {"v": "1"},"#)
+    #expect(try await flow.run("--keep-going").status == 1)
+    let status = try await flow.flow("status", "f.json").text
+    #expect(status.contains("a[y]") && status.contains("exit status 1"))
+    let journal = try SQLiteConnection.open(
+      flow.journal, for: .writing, SQLiteConfiguration(access: .existing))
+    for statement in [
+      """
+      CREATE TABLE flow_end (flow TEXT NOT NULL, step TEXT NOT NULL,
+        run INTEGER NOT NULL, state TEXT NOT NULL, reason TEXT, ended INTEGER NOT NULL,
+        PRIMARY KEY (flow, step)) STRICT, WITHOUT ROWID
+      """,
+      """
+      INSERT INTO flow_end SELECT flow, step, run, state, reason, 1700000000000000000 FROM flow_step
+        WHERE parent IS NULL OR state = 'failed'
+      """,
+      "DROP TABLE flow_step", "DROP TABLE flow_session", "DROP TABLE flow_size",
+    ] { try journal.execute(statement) }
+    func steps() -> [String] {
+      FlowFixture.stored(
+        """
+        SELECT step || ' ' || coalesce(parent, '-') || ' ' || state || ' ' || ended FROM flow_step
+        WHERE run = 1
+        """, in: flow.journal)
+    }
+    // A process of the earlier version may be performing the run.
+    for _ in 1...2 { #expect(try await flow.flow("status", "f.json").text == status) }
+    #expect(steps() == [])
+    #expect(try await flow.run("--only", "b", "--set", "v=2").status == 0)
+    let copied = [
+      "a - failed 1700000000000", "a[y] a failed 1700000000000", "b - skipped 1700000000000",
+      "c - succeeded 1700000000000",
+    ]
+    #expect(steps() == copied)
+    let after = try await flow.flow("status", "f.json").text
+    #expect(after.hasPrefix("run 2 of 'f' with --only b, ") && !after.contains("a[y]"), "\(after)")
+    // They are copied only before the first run of this version.
+    try journal.execute("DELETE FROM flow_step WHERE run = 1")
+    #expect(try await flow.run("--only", "b", "--set", "v=3").status == 0)
+    #expect(steps() == [])
+    let former = FlowFixture.stored("SELECT step FROM flow_end", in: flow.journal)
+    #expect(former == ["a", "a[y]", "b", "c"])
+  }
+
+  @Test func `runs of two flows in one journal are numbered from 1`() async throws {
+    let flow = try FlowFixture(#""a": {"run": "true"}"#)
+    try flow.folder.write(#"{"flow": "g", "steps": {"a": {"run": "true"}}}"#, to: "g.json")
+    for file in ["f.json", "g.json", "g.json"] {
+      #expect(try await flow.flow("run", file, "--journal", "j.sqlite").status == 0)
+    }
+    let status = try await flow.flow("status", "g.json", "--journal", "j.sqlite")
+    #expect(status.text.hasPrefix("run 2 of 'g', began at "), "\(status.text)")
+    let first = try await flow.flow("status", "f.json", "--journal", "j.sqlite")
+    #expect(first.text.hasPrefix("run 1 of 'f', began at "), "\(first.text)")
+  }
+
+  @Test func `L3: all problems of the file are reported before a step begins`() async throws {
+    let flow = try FlowFixture(
+      """
+
+      "test": {"run": "touch a", "outputs": ["${w}"]},
+      "b": {"run": "true", "needs": ["tests"], "outputs": ["c"]},
+      "d": {"run": "true", "needs": ["e"]}, "e": {"run": "true", "after": ["d"]}
+      """, head: #""values": {"w": "a"},"#)
+    let printed = try await flow.run("--set", "w=c")
+    #expect(printed.status == 1)
+    #expect(printed.output.isEmpty)
+    #expect(!flow.exists("a") && !flow.exists(".flow"))
+    #expect(
+      printed.error == """
+        f.json:3:32: unknown step 'tests' in needs of 'b'; did you mean 'test'?
+        f.json:3:54: duplicate output c of steps 'test' and 'b'
+        f.json:4:1: cycle: 'd' needs 'e', which runs after 'd'
+
+        """)
+  }
+
+  @Test func `--json prints an event on each line`() async throws {
+    let flow = try FlowFixture(#""a": {"run": "true"}, "b": {"run": "exit 3", "needs": ["a"]}"#)
+    let printed = try await flow.run("--json")
+    struct Event: Decodable {
+      let event: String
+      let run: Int
+      let step: String?
+      let state: String?
+    }
+    let decoder = JSONDecoder()
+    let events = try printed.text.split(separator: "\n").map {
+      try decoder.decode(Event.self, from: Data($0.utf8))
+    }
+    let names = events.map {
+      [$0.event, $0.step, $0.state].compactMap(\.self).joined(separator: " ")
+    }
+    #expect(
+      names == [
+        "run-began", "step-began a", "step-ended a succeeded", "step-began b",
+        "step-ended b failed", "run-ended failed",
+      ])
+    #expect(events.allSatisfy { $0.run == 1 })
+  }
+
+  @Test func `--trace and --timeline show the steps`() async throws {
+    let flow = try FlowFixture(#""build": {"run": "true"}, "test": {"run": "exit 1"}"#)
+    let printed = try await flow.run("--keep-going", "--trace", "t.txt", "--timeline", "t.html")
+    #expect(printed.status == 1)
+    for file in ["t.txt", "t.html"] {
+      let text = flow.text(file) ?? ""
+      #expect(text.contains("build") && text.contains("test"), "\(text.prefix(2_000))")
+    }
+  }
+
+  @Test func `flow show prints a diagram, and flow schema a JSON schema`() async throws {
+    let flow = try FlowFixture(
+      """
+      "a": {"run": "true"}, "b": {"run": "true", "needs": ["a"]},
+      "c": {"run": "true", "after": ["b"]}
+      """)
+    #expect(
+      try await flow.flow("show", "f.json").text == """
+        flowchart TD
+          n0["a"]
+          n1["b"]
+          n2["c"]
+          n0 --> n1
+          n1 -.-> n2
+
+        """)
+    let schema = try await flow.flow("schema")
+    #expect(try JSONSerialization.jsonObject(with: schema.output) is [String: Any])
+  }
+
+  @Test func `flow status shows how the steps of the last run ended`() async throws {
+    let flow = try FlowFixture(
+      """
+      "a": {"run": "true"}, "b": {"run": "exit 4"}, "c": {"run": "true", "needs": ["b"]}
+      """)
+    let none = try await flow.flow("status", "f.json")
+    #expect(none.text == "'f' has not run yet\n")
+    _ = try await flow.run("--keep-going")
+    let lines = try await flow.flow("status", "f.json").text.split(separator: "\n")
+    #expect(lines.count == 4)
+    #expect(lines[0].hasPrefix("run 1 of 'f', began at ") && lines[0].hasSuffix(": failed"))
+    #expect(lines[1].hasPrefix("a  succeeded  "))
+    #expect(lines[2] == "b  failed     exit status 4")
+    #expect(lines[3] == "c  skipped    a step that it needs has not succeeded")
+  }
+}

@@ -1,0 +1,9 @@
+import Foundation
+import TestSupport
+
+extension Program {
+  /// The demo.
+  static func devApp(_ arguments: String..., in folder: URL? = nil) -> Program {
+    built("DevApp", arguments, in: folder)
+  }
+}
