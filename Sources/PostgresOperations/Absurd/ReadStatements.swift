@@ -50,14 +50,15 @@ struct ReadStatements: Sendable {
         and ($4::text is null or t.headers->>'parent' = $4)
       """
     // Absurd's identifiers are UUIDs of version 7, in the order of their times, and the primary key.
-    // A run that has been deleted since is replaced by the end of the millisecond in which it began:
+    // The time of a run is that of its identifier, so that the list has the order of the times: all runs
+    // that one transaction starts have the same `enqueue_at`, however long it takes. A run that has been deleted since is replaced by the end of the millisecond in which it began:
     // the runs of this millisecond may come twice, but none is missing.
     let end = "least(greatest($5::bigint, 0), x'fffffffffffe'::bigint) + 1"
     let before = """
       case when $5::bigint is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'
         else coalesce(
           (select t.task_id from \(tasks) t
-            where t.idempotency_key = $6::text and \(milliseconds("t.enqueue_at")) = $5),
+            where t.idempotency_key = $6::text and \(Self.began) = $5),
           (lpad(to_hex(\(end)), 12, '0') || repeat('0', 20))::uuid) end
       """
     runs = PostgresStatement(
@@ -167,6 +168,10 @@ struct ReadStatements: Sendable {
     end
     """
 
+  /// When a run began: the first 48 bits of its identifier, in milliseconds.
+  private static let began =
+    "('x' || translate(left(t.task_id::text, 13), '-', ''))::bit(48)::bigint"
+
   /// The columns of runs, in the order in which ``StoredRun`` reads them.
   private static func runColumns(_ tables: AbsurdTables) -> String {
     let checkpoints = tables.checkpoints
@@ -182,10 +187,9 @@ struct ReadStatements: Sendable {
         r.wake_event, \(milliseconds("t.cancelled_at")),
         coalesce(reason.state->>'text', r.failure_reason->>'message'),
         (t.completed_payload->'value')::text, t.headers->>'parent',
-        \(milliseconds("t.enqueue_at")),
-        \(milliseconds(
-          "greatest(t.enqueue_at, r.created_at, r.started_at, r.completed_at, t.cancelled_at, "
-          + "step.updated_at)")),
+        \(Self.began),
+        greatest(\(Self.began), \(milliseconds(
+          "greatest(r.created_at, r.started_at, r.completed_at, t.cancelled_at, step.updated_at)"))),
         \(milliseconds("coalesce(r.completed_at, t.cancelled_at)")),
         r.run_id, t.task_id, progress.count, t.headers->>'start', r.state,
         t.headers->>'traceparent', t.headers->>'parentspan'

@@ -33,6 +33,9 @@ internal import Testing
         'headers', headers, 'idempotency_key', number::text))
       from absurd.t_default, generate_series(1, \(count - 1)) number where idempotency_key = '0'
       """)
+    // As if the transaction had begun a second before it made the identifiers.
+    try await queue.query(
+      "update absurd.t_default set enqueue_at = enqueue_at - interval '1 second'")
   }
 
   @Test func `A8: on PostgreSQL, pages of runs contain each run once, the newest first`()
