@@ -7,15 +7,13 @@ swift_sources := Package.swift Sources Tests DevApp
 
 PREFIX ?= /usr/local
 
-.PHONY: help demo cluster-demo install uninstall test lint docs api sanitize soak mutants bench bench-exact bench-records bench-durable bench-postgres bench-postgres-records bench-flows libraries
+.PHONY: help demo cluster-demo install uninstall test check lint docs api sanitize soak mutants bench bench-exact bench-records bench-durable bench-postgres bench-postgres-records bench-flows libraries
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: libraries ## Find the duplicate files in this folder, and take the tour
-	swift build -c release --product DevApp
-	swift run -c release --skip-build DevApp duplicates $$(ls -A | grep -vx .build)
-	swift run -c release --skip-build DevApp tour
+demo: ## Find the duplicate files in this folder, and take the tour
+	@.ci/demo
 
 cluster-demo: libraries ## Run a flow on three workers with a private PostgreSQL server, and kill two of them
 	@swift build -c release --product DevApp >&2
@@ -27,10 +25,11 @@ install: ## Install DevApp and its completions into /usr/local (or PREFIX=$HOME/
 uninstall: ## Remove what `make install` has installed, with the same PREFIX and DESTDIR
 	@DESTDIR="$(DESTDIR)" .ci/install --uninstall "$(PREFIX)"
 
-test: libraries ## Run every test in debug and in release, and build a package of a user (VERBOSE=1 shows all output)
-	.ci/test
-	.ci/test -c release
-	.ci/user-package
+test: libraries ## Run every test once, in debug (MODULE=HTTPOperations: those of a module; VERBOSE=1: all output)
+	@.ci/test $(MODULE)
+
+check: ## Check everything that CI checks: sources, every test in debug and release, a package of a user, documentation
+	@.ci/check
 
 lint: ## Check the format and the words of the sources, CONTRIBUTING, and that all patches apply
 	swift format lint --strict --recursive --parallel $(swift_sources)
@@ -45,20 +44,14 @@ docs: libraries ## Build the documentation site into .build/docs, with warnings 
 api: ## Compare the public API with the newest tagged version
 	.ci/api
 
-# All tests at once would need more memory than most machines have. Fast stacks end in libcurl, which is
-# built without frame pointers, so they do not show that Foundation called it.
-sanitize: export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH = 8
-sanitize: libraries ## Run the tests under the thread and the address sanitizer
-	TSAN_OPTIONS=detect_deadlocks=0 \
-	  swift test --scratch-path .build/thread --sanitize=thread -Xswiftc -DSANITIZER
-	LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/leak-suppressions:print_suppressions=0 \
-	  swift test --scratch-path .build/address --sanitize=address -Xswiftc -DSANITIZER --disable-xctest
+sanitize: libraries ## Run the tests under the thread and the address sanitizer (PART=3/8: a part of the suites)
+	@.ci/sanitize
 
-soak: libraries ## Try random trees and flows for ten minutes each (SOAK_SECONDS=600), with new seeds
-	COMPOSITE_SOAK_SECONDS=$(or $(SOAK_SECONDS),600) swift test -c release --filter 'ModelTests|SoakTests|RecordCrashTests'
+soak: libraries ## Try random trees and flows for ten minutes each, with new seeds (SOAK_SECONDS=600, PART=2/4)
+	@.ci/soak
 
-mutants: libraries ## Break every rule, one at a time, and show the test that detects it
-	.ci/mutants/run
+mutants: libraries ## Break every rule, one at a time, and show the test that detects it (PART=3/8: a part of the mutants)
+	@.ci/mutants/run
 
 bench: libraries ## Measure against the ways of Swift and other engines: make bench ARGS="fan-out --rounds 9"
 	@swift build -c release --product Benchmarks >&2
@@ -92,7 +85,7 @@ bench-postgres-records: libraries ## Measure records in PostgreSQL beside psql (
 	@swift build -c release --product Benchmarks >&2
 	@$$(swift build -c release --show-bin-path)/Benchmarks postgres-records $(ARGS)
 
-# Installs the headers and libraries that are missing.
+# Installs the headers, libraries and servers that tests and benchmarks need and that are missing.
 libraries:
 	@.ci/libraries
 	@.ci/postgres

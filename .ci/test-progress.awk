@@ -1,6 +1,6 @@
 # Reduces the output of `swift test` to phases, counts, failures and summaries.
 
-BEGIN { step = 100 }
+BEGIN { step = 200 }
 
 function show(line) { print line; fflush() }
 
