@@ -37,29 +37,5 @@ extension RawPath: CustomStringConvertible {
 
   /// The path on one line. It is quoted in the syntax of the shell, `$'a\nb'`, if it contains bytes
   /// that are not UTF-8, or characters that break the line, reorder it or control the terminal.
-  public var description: String {
-    if let text = utf8, !text.hasPrefix("$'"), !text.unicodeScalars.contains(where: Self.isUnruly) {
-      return text
-    }
-    return "$'" + bytes.map(Self.quoted).joined() + "'"
-  }
-
-  private static func isUnruly(_ character: UnicodeScalar) -> Bool {
-    switch character.properties.generalCategory {
-    case .control, .format, .lineSeparator, .paragraphSeparator: true
-    default: false
-    }
-  }
-
-  private static func quoted(_ byte: UInt8) -> String {
-    switch byte {
-    case UInt8(ascii: "\n"): "\\n"
-    case UInt8(ascii: "\t"): "\\t"
-    case UInt8(ascii: "\r"): "\\r"
-    case UInt8(ascii: "'"): "\\'"
-    case UInt8(ascii: "\\"): "\\\\"
-    case 0x20..<0x7F: String(UnicodeScalar(byte))
-    default: "\\x" + String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
-    }
-  }
+  public var description: String { ShellText.escaped(bytes, utf8: utf8) }
 }

@@ -2,6 +2,7 @@ import CommandLineOperations
 import CompositeOperations
 import DurableOperations
 import Foundation
+import SystemSupport
 
 /// `coop cluster-demo ADDRESS`
 struct ClusterCommand {

@@ -1,3 +1,5 @@
+import SystemSupport
+
 /// The script that completes arguments in bash.
 struct BashCompletion {
   private let cases: CompletionCases

@@ -1,3 +1,5 @@
+import SystemSupport
+
 /// The script that completes arguments in zsh.
 struct ZshCompletion {
   private let cases: CompletionCases

@@ -1,5 +1,6 @@
 import CommandLineOperations
 import DurableOperations
+import SystemSupport
 
 /// The arguments of `coop flow`.
 struct FlowArguments {

@@ -1,3 +1,5 @@
+import SystemSupport
+
 /// What happens with a step or a child in a run.
 enum FlowDecision: Hashable, Sendable {
   /// It has succeeded in this run, before an interruption.

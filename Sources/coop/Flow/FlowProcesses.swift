@@ -1,6 +1,7 @@
 import CompositeOperations
 import CompositeOperationsFoundation
 import Dispatch
+import SystemSupport
 
 /// The commands that run: for an exit that does not wait for them, and in the journal for the next
 /// process.

@@ -2,6 +2,7 @@ import CommandLineOperations
 import DurableOperations
 import FlowFiles
 import Foundation
+import SystemSupport
 
 /// The last run of a flow and its steps, as text.
 struct FlowStatus {

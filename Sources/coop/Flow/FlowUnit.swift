@@ -1,4 +1,5 @@
 import FlowFiles
+import SystemSupport
 
 /// What is decided, run and stored as a whole: a step without `each`, or a child of a step.
 struct FlowUnit: Sendable {

@@ -1,5 +1,5 @@
-import CommandLineOperations
 import DurableOperations
+import SystemSupport
 
 /// The preparation of a database for durable runs, as text.
 struct PreparationPage {
@@ -35,22 +35,5 @@ struct PreparationPage {
       }
     }
     return lines.map { $0 + "\n" }.joined()
-  }
-}
-
-extension String {
-  /// The text as one word of a shell.
-  var quotedForShell: String {
-    let path = RawPath(self).description
-    if path.hasPrefix("$'") { return path }
-    let isPlain = utf8.allSatisfy { byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"):
-        true
-      default: "-_./:@%+,".utf8.contains(byte)
-      }
-    }
-    return isPlain && !isEmpty ? self : "'" + replacing("'", with: #"'\''"#) + "'"
   }
 }

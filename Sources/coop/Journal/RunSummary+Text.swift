@@ -1,6 +1,7 @@
 import CommandLineOperations
 import DurableOperations
 import Foundation
+import SystemSupport
 
 extension RunSummary {
   /// The state, with what the run waits for, or when and why it ended.

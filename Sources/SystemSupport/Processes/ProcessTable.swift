@@ -1,28 +1,26 @@
-import SystemSupport
-
 /// A process, as the system lists it.
-struct ListedProcess: Sendable {
-  let process: Int32
+package struct ListedProcess: Sendable {
+  package let process: Int32
   /// The leader of its group.
-  let group: Int32
+  package let group: Int32
   /// The leader of its session.
-  let session: Int32
+  package let session: Int32
   /// When it began, in clock ticks since the system was booted.
-  let began: Int64
+  package let began: Int64
   /// Whether it has ended, and its parent has not noticed yet.
-  let isZombie: Bool
+  package let isZombie: Bool
 }
 
 /// The processes of the system. Only Linux lists them; elsewhere the table is empty.
-enum ProcessTable {
+package enum ProcessTable {
   /// Identifies the time since the system was booted; empty if it is unknown.
-  static let boot: String = {
+  package static let boot: String = {
     let bytes = try? FileDescriptor.contents(ofFile: "/proc/sys/kernel/random/boot_id")
     return String(decoding: (bytes ?? []).filter { $0 > 0x20 }, as: UTF8.self)
   }()
 
   /// All processes that this process may see.
-  static var all: [ListedProcess] {
+  package static var all: [ListedProcess] {
     var processes: [ListedProcess] = []
     guard let folder = try? OpenFolder("/proc", followingLink: true) else { return [] }
     defer { folder.close() }
@@ -34,7 +32,7 @@ enum ProcessTable {
   }
 
   /// Returns a process; nil if it does not exist.
-  static func listed(_ process: Int32) -> ListedProcess? {
+  package static func listed(_ process: Int32) -> ListedProcess? {
     guard let bytes = try? FileDescriptor.contents(ofFile: "/proc/\(process)/stat") else {
       return nil
     }
@@ -52,7 +50,7 @@ enum ProcessTable {
 
   /// Whether the environment with which a process began has a variable. False if this process may
   /// not read it.
-  static func hasVariable(_ variable: String, _ process: Int32) -> Bool {
+  package static func hasVariable(_ variable: String, _ process: Int32) -> Bool {
     guard let bytes = try? FileDescriptor.contents(ofFile: "/proc/\(process)/environ") else {
       return false
     }

@@ -1,12 +1,12 @@
 extension String {
   /// The number of terminal columns that the text takes.
-  var terminalWidth: Int {
+  package var terminalWidth: Int {
     if utf8.allSatisfy({ $0 < 0x80 }) { return utf8.count }
     return reduce(0) { $0 + $1.terminalWidth }
   }
 
   /// Returns the text in a number of columns, with an ellipsis if it is cut.
-  func cut(to width: Int) -> String {
+  package func cut(to width: Int) -> String {
     if terminalWidth <= width { return self }
     var room = max(1, width - 1)
     return prefix {
