@@ -77,7 +77,20 @@ let package = Package(
       dependencies: ["CompositeOperations", "DurableOperations", "SQLiteSupport"],
       swiftSettings: strict),
     .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
-    .target(name: "FlowFiles", dependencies: ["SystemSupport"], swiftSettings: strict),
+    .target(
+      name: "FlowFiles",
+      dependencies: [
+        "CompositeOperations", "CompositeOperationsFoundation", "DurableOperations",
+        "SQLiteSupport", "SystemSupport",
+      ],
+      swiftSettings: strict),
+    .target(
+      name: "RunPage",
+      dependencies: [
+        "CompositeOperations", "DurableOperations", "FlowFiles", "OperationTracing",
+        "SQLiteSupport", "SystemSupport",
+      ],
+      resources: [.embedInCode("Files")], swiftSettings: strict),
     .target(
       name: "CompositeOperationsTestKit", dependencies: ["CompositeOperations", "SystemSupport"],
       swiftSettings: strict),
@@ -91,10 +104,9 @@ let package = Package(
       dependencies: [
         "CommandLineOperations", "CompositeOperations", "CompositeOperationsFoundation",
         "DurableOperations", "FlowFiles", "HeapUse", "OperationTracing", "RecordOperations",
-        "SQLiteSupport", "SystemSupport",
+        "RunPage", "SQLiteSupport", "SystemSupport",
       ],
-      exclude: ["Cluster/with-server"], resources: [.embedInCode("Page/Files")],
-      swiftSettings: strict),
+      exclude: ["Cluster/with-server"], swiftSettings: strict),
     // It uses the products as a package of a user does.
     .executableTarget(
       name: "DevApp",
@@ -169,7 +181,8 @@ let package = Package(
         "TestSupport",
       ], swiftSettings: strictTests),
     .testTarget(
-      name: "FlowFilesTests", dependencies: ["FlowFiles", "SystemSupport", "TestSupport"],
+      name: "FlowFilesTests",
+      dependencies: ["CompositeOperations", "FlowFiles", "SystemSupport", "TestSupport"],
       swiftSettings: strictTests),
     // Tests kill it.
     .executableTarget(
@@ -297,7 +310,9 @@ let headersOfMicrohttpd = ["/usr/include", "/usr/local/include", "/opt/homebrew/
   "\($0)/microhttpd.h"
 }
 if headersOfMicrohttpd.contains(where: FileManager.default.fileExists) {
-  package.targets.first { $0.name == "coop" }?.dependencies.append("HTTPServing")
+  for target in package.targets where ["RunPage", "coop"].contains(target.name) {
+    target.dependencies.append("HTTPServing")
+  }
   package.targets += [
     .systemLibrary(
       name: "CMicrohttpd", pkgConfig: "libmicrohttpd",

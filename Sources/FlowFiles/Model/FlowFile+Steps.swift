@@ -28,6 +28,26 @@ extension FlowFile {
     return names
   }
 
+  /// The names of the steps that must have ended before a step begins.
+  package func beginningDependencies(of step: FlowStep) -> (needs: [String], after: [String]) {
+    var needs: [String] = []
+    var after: [String] = []
+    var next: FlowStep? = step
+    while let step = next {
+      next = nil
+      needs += step.needs.map(\.name)
+      after += step.after.map(\.name)
+      switch step.each {
+      case .linesOf(let source): needs.append(source.name)
+      case .sameAs(let source): next = self.step(named: source.name)
+      case nil, .list, .glob: break
+      }
+    }
+    var seen: Set<String> = []
+    needs = needs.filter { seen.insert($0).inserted }
+    return (needs, after.filter { seen.insert($0).inserted })
+  }
+
   /// - Throws: A problem that names a similar step, if there is no step with the name.
   package func checkStep(_ name: String) throws(FlowFileError) {
     if indices[name] != nil { return }

@@ -44,6 +44,9 @@ struct FlowCommandLine {
     is already running, 130 interrupted by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.
     """
 
+  /// The exit status if the flow is already running, `EX_TEMPFAIL` in `sysexits.h`.
+  private static let lockedStatus: Int32 = 75
+
   private let arguments: FlowArguments
 
   init(_ arguments: ArraySlice<RawPath>) throws(UsageError) {
@@ -69,7 +72,7 @@ struct FlowCommandLine {
       return ExitCode.failure
     } catch {
       StandardError().writeLine("coop flow: \(error)")
-      return error is FlowLockedError ? FlowLockedError.exitStatus : ExitCode.failure
+      return error is FlowLockedError ? Self.lockedStatus : ExitCode.failure
     }
   }
 }

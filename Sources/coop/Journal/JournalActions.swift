@@ -1,7 +1,9 @@
 import CommandLineOperations
 import CompositeOperations
 import DurableOperations
+import FlowFiles
 import OperationTracing
+import RunPage
 import SystemSupport
 
 #if canImport(HTTPServing)
@@ -115,7 +117,7 @@ struct JournalActions {
     if arguments.isJSON {
       try output.write(RunJSON.line(run, events: try await store.events(of: run.summary.id)))
     } else {
-      let lines = RunPage(run).lines(in: output.width)
+      let lines = RunText(run).lines(in: output.width)
       try output.write(Array(lines.map { $0 + "\n" }.joined().utf8))
     }
     return status

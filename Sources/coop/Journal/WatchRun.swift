@@ -1,6 +1,7 @@
 import CommandLineOperations
 import CompositeOperations
 import DurableOperations
+import RunPage
 import SystemSupport
 
 /// An operation that shows a run once a second until it ends: on a terminal with its steps, and
@@ -16,7 +17,7 @@ struct WatchRun: ComposableOperation {
     var last = ""
     while let run = try await store.run(id) {
       if run.summary.state.hasEnded { return }
-      let page = RunPage(run)
+      let page = RunText(run)
       if output.isTerminal {
         let size = output.size
         screen.show(page.lines(in: size.columns - 1, rows: size.rows - 2), on: output)

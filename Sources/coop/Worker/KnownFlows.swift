@@ -1,4 +1,5 @@
 import DurableOperations
+import FlowFiles
 
 /// The flows that `coop worker` runs.
 enum KnownFlows {

@@ -1,6 +1,7 @@
 import CommandLineOperations
 import CompositeOperations
 import DurableOperations
+import FlowFiles
 import Foundation
 import SystemSupport
 

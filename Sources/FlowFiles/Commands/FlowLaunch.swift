@@ -1,0 +1,75 @@
+import CompositeOperationsFoundation
+import Foundation
+import SystemSupport
+
+/// A command with everything that its process needs, on this or on another machine.
+struct FlowLaunch: Codable, Hashable, Sendable {
+  let program: String
+  let arguments: [String]
+  /// The absolute path of the working folder.
+  let directory: String
+  /// The variables to set in the inherited environment.
+  let variables: [String: String]
+  /// The absolute path of the file for the standard input; nil for an empty one.
+  let standardInput: String?
+  /// How many bytes of the standard output are returned, apart from those of standard error; nil if
+  /// both are one output.
+  let outputLimit: Int?
+
+  /// The operation that runs the program. The caller sets where the output goes.
+  var process: ProcessOperation {
+    let process = ProcessOperation(program, arguments: arguments, in: directory)
+      .settingVariables(variables.mapValues { $0 })
+    return standardInput.map { process.reading(.file($0)) } ?? process
+  }
+}
+
+/// How a command ended, and the part of its output that is returned.
+package struct FlowCommandResult: Codable, Hashable, Sendable {
+  /// The exit status, or the number of a signal.
+  let code: Int32
+  let isSignal: Bool
+  /// The standard output; with standard error if both are one output.
+  let output: Data
+  let droppedOutput: Int
+  /// Standard error, if it is not a part of `output`.
+  let errorOutput: Data
+  let droppedErrorOutput: Int
+  /// The name of the machine.
+  let host: String
+  /// Whether it ended because its flow asked for that.
+  let isStopped: Bool
+
+  init(_ result: ProcessResult, on host: String = "", isStopped: Bool = false) {
+    switch result.status {
+    case .exited(let code): (self.code, isSignal) = (code, false)
+    case .signalled(let signal): (code, isSignal) = (signal.rawValue, true)
+    }
+    output = Data(result.output.bytes)
+    droppedOutput = result.output.droppedByteCount
+    errorOutput = Data(result.errorOutput.bytes)
+    droppedErrorOutput = result.errorOutput.droppedByteCount
+    self.host = host
+    self.isStopped = isStopped
+  }
+
+  /// A command that was stopped before its process began.
+  init(stoppedOn host: String) {
+    (code, isSignal) = (ProcessSignal.terminate.rawValue, true)
+    (output, droppedOutput, errorOutput, droppedErrorOutput) = (Data(), 0, Data(), 0)
+    self.host = host
+    isStopped = true
+  }
+
+  var status: ProcessStatus {
+    isSignal ? .signalled(ProcessSignal(rawValue: code)) : .exited(code)
+  }
+
+  /// The lines of the output, without their endings and without empty ones.
+  var lines: [String] {
+    output.split(separator: UInt8(ascii: "\n")).compactMap { line in
+      let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
+      return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
+    }
+  }
+}

@@ -1,0 +1,94 @@
+import DurableOperations
+import SystemSupport
+
+/// The commands of a run, and those of earlier runs that workers may still be running.
+struct FlowCommands {
+  private let plan: FlowPlan
+  private let checker: FlowChecker
+  private let journal: FlowJournal
+  private let isFresh: Bool
+  private let report: @Sendable (String) -> Void
+
+  /// - Parameters:
+  ///   - isFresh: Whether commands on workers that this run does not use may be left running.
+  ///   - report: Reports a line for the user.
+  init(
+    _ plan: FlowPlan, _ checker: FlowChecker, _ journal: FlowJournal, isFresh: Bool,
+    report: @escaping @Sendable (String) -> Void
+  ) {
+    (self.plan, self.checker, self.journal) = (plan, checker, journal)
+    (self.isFresh, self.report) = (isFresh, report)
+  }
+
+  /// The runner of the commands, after the end of those of earlier runs that are not continued.
+  ///
+  /// - Parameter workers: Opens the store of the workers; nil to run the commands in this process.
+  func runner(
+    on workers: (() throws -> RunStore)?, _ processes: FlowProcesses
+  ) async throws -> any FlowRunner {
+    var sent = try await journal.sentCommands()
+    guard let workers else {
+      try await leave(sent)
+      return FlowLocalRunner(folder: checker.folder, processes: processes)
+    }
+    let commands = try await FlowCommandStore(workers(), journal, report: report)
+    do {
+      let elsewhere = sent.filter { $0.place != commands.place }
+      try await leave(elsewhere)
+      sent = sent.filter { $0.place == commands.place }
+      let continued = sent.filter { plan.canContinue($0, checker) }
+      try await commands.stop(sent.filter { !continued.contains($0) })
+      if !continued.isEmpty {
+        report("continuing with \(continued.count.counted("command")) on the workers")
+      }
+      return FlowRemoteRunner(commands, checker, continuing: continued)
+    } catch {
+      await commands.store.close()
+      throw error
+    }
+  }
+
+  /// Removes commands in a store that this process does not use from the journal, if the user
+  /// permits it.
+  private func leave(_ commands: [FlowSentCommand]) async throws {
+    guard let first = commands.first else { return }
+    let count = commands.count.counted("command")
+    guard isFresh else {
+      throw FlowFailure.other(
+        "\(count) of run \(first.run) may be running on the workers of \(first.place); add --on with "
+          + "that address, or --fresh, which leaves \(commands.count == 1 ? "it" : "them") running")
+    }
+    report("leaving \(count) of run \(first.run) on the workers of \(first.place)")
+    try await journal.removeCommands(commands.map(\.number))
+  }
+}
+
+extension FlowPlan {
+  /// Whether the result of a command of an earlier process counts for this run: its step runs now,
+  /// and nothing on which it depends has changed or runs again.
+  func canContinue(_ command: FlowSentCommand, _ checker: FlowChecker) -> Bool {
+    let name = command.unit.stepName
+    guard checker.isResumed, command.run == checker.run,
+      let step = checker.file.step(named: name), decisions[name]?.isSettled == false,
+      command.definition == checker.definitions[name],
+      command.succeeded == checker.stamps[command.unit]?.ended ?? 0,
+      let unit = step.units(children[name]).first(where: { $0.name == command.unit })
+    else { return false }
+    let (needs, after) = checker.file.beginningDependencies(of: step)
+    guard (needs + after).allSatisfy({ decisions[$0]?.isSettled == true }) else { return false }
+    var states = needs.compactMap { state(of: $0) }
+    var next = step
+    while case .sameAs(let reference) = next.each,
+      let source = checker.file.step(named: reference.name)
+    {
+      let unit = FlowUnit(step: source, each: unit.each)
+      guard let stamp = checker.stamps[unit.name], checker.hasSucceededInRun(unit),
+        checker.hasSameDefinition(unit)
+      else { return false }
+      states.append(FlowStepState(stamp))
+      next = source
+    }
+    let needed = FlowStepState(states)
+    return needed.isCurrent && max(needed.changed, needed.since) <= command.began
+  }
+}

@@ -1,0 +1,86 @@
+import CompositeOperations
+import CompositeOperationsFoundation
+import SystemSupport
+
+/// An attempt to run the commands of a step or a child, one after another.
+struct FlowAttempt: ComposableOperation {
+  /// The maximum number of lines that `lines-of` reads.
+  static let mostLines = 100_000
+
+  let unit: FlowUnit
+  let session: FlowSession
+
+  var operationName: String { "attempt" }
+
+  /// - Returns: The lines of the standard output, if another step reads them.
+  func perform(in context: OperationContext) async throws -> [String]? {
+    let isSource = session.lineSources.contains(unit.name)
+    let limit = isSource ? session.runner.mostLineBytes : nil
+    var lines: [String] = []
+    for command in unit.step.commands {
+      let result = try await session.runner.run(
+        session.launch(command, of: unit, outputLimit: limit), of: unit,
+        accepting: { [accept = unit.step.accept] status in
+          if case .exited(let code) = status { accept.contains(code) } else { false }
+        }, in: context)
+      if let limit { lines += try Self.lines(result, limit, after: lines.count) }
+    }
+    return isSource ? lines.unique : nil
+  }
+
+  private static func lines(
+    _ result: FlowCommandResult, _ limit: Int, after count: Int
+  ) throws -> [String] {
+    if result.droppedOutput > 0 {
+      throw FlowFailure.lines("it wrote more than \(limit.grouped) bytes for lines-of")
+    }
+    let lines = result.lines
+    if count + lines.count > mostLines {
+      throw FlowFailure.lines(
+        "it wrote \((count + lines.count).grouped) lines; lines-of reads at most "
+          + "\(mostLines.grouped)")
+    }
+    if lines.contains(where: { $0.utf8.contains(0) }) {
+      throw FlowFailure.lines("it wrote U+0000, which no command can have in a value")
+    }
+    return lines
+  }
+}
+
+/// The condition of a step: whether its command ends with status 0.
+struct FlowConditionCommand: ComposableOperation {
+  let command: FlowCommand
+  let unit: FlowUnit
+  let session: FlowSession
+
+  var operationName: String { "only-if" }
+
+  func perform(in context: OperationContext) async throws -> Bool {
+    session.began(unit, attempt: 0)
+    let result = try await session.runner.run(
+      session.launch(command, of: unit), of: unit, accepting: { _ in true }, in: context)
+    switch result.status {
+    case .exited(0): return true
+    case .exited(1): return false
+    case let status: throw FlowFailure.onlyIf(status)
+    }
+  }
+}
+
+extension FlowFailure {
+  /// Whether another attempt may succeed.
+  var isWorthRetrying: Bool {
+    switch self {
+    case .status, .timeout, .other: true
+    case .onlyIf, .children, .lines: false
+    }
+  }
+}
+
+extension [String] {
+  /// The first occurrences of the texts.
+  fileprivate var unique: [String] {
+    var seen: Set<String> = []
+    return filter { seen.insert($0).inserted }
+  }
+}

@@ -1,0 +1,45 @@
+import CompositeOperations
+
+/// Reports what happens in a run to the program, and the progress to the operation of the run.
+final class FlowReporter: Sendable {
+  let flow: String
+  let run: Int
+  /// When the run began, in milliseconds since 1970.
+  let runBegan: Int64
+  private let onEvent: @Sendable (FlowRunEvent) -> Void
+  private let endedSteps = Lock(0)
+  private let progress = Promise<@Sendable (Int) -> Void>()
+
+  init(
+    flow: String, run: Int, runBegan: Int64, onEvent: @escaping @Sendable (FlowRunEvent) -> Void
+  ) {
+    self.flow = flow
+    self.run = run
+    self.runBegan = runBegan
+    self.onEvent = onEvent
+  }
+
+  /// Sets what receives the number of steps that have ended.
+  func setProgress(_ report: @escaping @Sendable (Int) -> Void) { progress.set(report) }
+
+  /// Reports the end of a step or a child.
+  func ended(_ end: FlowEnd) {
+    if !end.isChild { stepEnded() }
+    report(.stepEnded(end))
+  }
+
+  /// Reports a line for people.
+  @Sendable func message(_ text: String) { report(.message(text)) }
+
+  func report(_ kind: FlowRunEvent.Kind) {
+    onEvent(FlowRunEvent(flow: flow, run: run, kind: kind))
+  }
+
+  private func stepEnded() {
+    let count = endedSteps.withLock { count in
+      count += 1
+      return count
+    }
+    progress.current?(count)
+  }
+}

@@ -1,0 +1,30 @@
+/// Something that happens in a run of a flow file, for the program that shows it.
+package struct FlowRunEvent: Sendable {
+  package enum Kind: Sendable {
+    /// A line for people, such as the message of a failed step.
+    case message(String)
+    case runBegan(isResumed: Bool, stepCount: Int)
+    /// The first attempt of a step or a child has begun.
+    case stepBegan(String)
+    case stepEnded(FlowEnd)
+    /// The numbers are those of the steps by state.
+    case runEnded(FlowRunState, counts: [FlowEnd.State: Int])
+  }
+
+  /// The name of the flow.
+  package let flow: String
+  /// The number of the run.
+  package let run: Int
+  package let kind: Kind
+}
+
+/// How a run of a flow file ended.
+package enum FlowRunState: String, Sendable {
+  /// Also if all steps were up to date.
+  case succeeded
+  case failed
+  /// A signal has cancelled it. It can be resumed.
+  case interrupted
+  /// It was cancelled in the journal.
+  case cancelled
+}

@@ -1,0 +1,68 @@
+package import CompositeOperations
+
+/// The end of a step, for the steps that depend on it.
+enum FlowDependency: Sendable {
+  /// The dependent step needs it, and it has succeeded.
+  case succeeded(String, FlowStepState)
+  /// The dependent step runs after it.
+  case ended
+}
+
+extension FlowSession {
+  /// The graph of the steps that have to run.
+  var graph: OperationGraph<Void> {
+    OperationGraph(giving: Void.self, onFailure: .runAll) { graph in
+      file.addSteps(to: &graph) { [plan] in
+        plan.decisions[$0.name]?.isSettled != true
+      } operation: { [self] step, dependencies in
+        FlowStepOperation(step: step, needs: needs(of: step, dependencies), session: self)
+      }
+    }
+  }
+
+  /// The states of the steps that a step needs, by name.
+  private func needs(
+    of step: FlowStep, _ dependencies: [FlowDependency]
+  ) -> [String: FlowStepState] {
+    var states: [String: FlowStepState] = [:]
+    for name in step.neededNames { states[name] = plan.state(of: name) }
+    for case .succeeded(let name, let state) in dependencies { states[name] = state }
+    return states
+  }
+}
+
+extension FlowFile {
+  /// The graph of the steps, for a diagram. It runs nothing.
+  package var stepGraph: OperationGraph<Void> {
+    OperationGraph(giving: Void.self) { [self] graph in
+      addSteps(to: &graph) { _ in
+        true
+      } operation: { _, _ in
+        SimpleOperation { FlowStepState() }
+      }
+    }
+  }
+
+  /// Adds an operation for each step to a graph.
+  ///
+  /// A step with `same-as` does not depend on the other step as a whole: it begins when that step
+  /// can begin, and waits for its children one by one.
+  func addSteps<Step: ComposableOperation<FlowStepState>>(
+    to graph: inout GraphBuilder, where isIncluded: (FlowStep) -> Bool,
+    operation: @escaping @Sendable (FlowStep, [FlowDependency]) -> Step
+  ) {
+    var nodes: [String: GraphNode<FlowStepState>] = [:]
+    for index in order {
+      let step = steps[index]
+      guard isIncluded(step) else { continue }
+      let (needs, after) = beginningDependencies(of: step)
+      let dependencies =
+        needs.compactMap { name in
+          nodes[name].map { node in node.map { FlowDependency.succeeded(name, $0) } }
+        } + after.compactMap { name in nodes[name].map { $0.outcome.map { _ in .ended } } }
+      nodes[step.name] = graph.add(needingAll: dependencies, named: step.name) {
+        operation(step, $0)
+      }
+    }
+  }
+}

@@ -1,0 +1,33 @@
+import SystemSupport
+
+extension FlowSession {
+  /// Returns what the process of a command needs.
+  ///
+  /// - Parameter outputLimit: See ``FlowLaunch/outputLimit``.
+  func launch(
+    _ command: FlowCommand, of unit: FlowUnit, outputLimit: Int? = nil
+  ) -> FlowLaunch {
+    let values = checker.values
+    let directory = folder.workingFolder(unit.directory(values))
+    var variables: [String: String] = [:]
+    var words: [String]
+    switch command {
+    case .program(let templates): words = templates.map { $0.text(values, each: unit.each) }
+    case .shell(let text):
+      words = ["/bin/sh", "-eu", "-c", text]
+      // No value becomes a part of the text.
+      variables = values
+      if let each = unit.each { variables["each"] = each }
+    }
+    for variable in unit.step.environment {
+      variables[variable.name] = variable.text.text(values, each: unit.each)
+    }
+    let input = unit.step.standardInput.map { file in
+      let path = file.text(values, each: unit.each)
+      return path.hasPrefix("/") ? path : directory.path(of: path)
+    }
+    return FlowLaunch(
+      program: words.first ?? "", arguments: Array(words.dropFirst()), directory: directory,
+      variables: variables, standardInput: input, outputLimit: outputLimit)
+  }
+}

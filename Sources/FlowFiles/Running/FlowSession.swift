@@ -1,0 +1,122 @@
+import CompositeOperations
+import SystemSupport
+
+/// What the steps of a run share.
+final class FlowSession: Sendable {
+  /// The session of the run that this task performs. The graph is not part of the durable state, so
+  /// the engine cannot pass it on.
+  @TaskLocal static var current: FlowSession?
+
+  let file: FlowFile
+  let folder: FlowFolder
+  let journal: FlowJournal
+  let checker: FlowChecker
+  let plan: FlowPlan
+  let keepsGoing: Bool
+  let reporter: FlowReporter
+  let runner: any FlowRunner
+  let stop = FlowStop()
+  /// The slots of commands.
+  let slots: Permits
+  let locks: [String: Permits]
+  /// The steps that have `each`, by name.
+  let children: [String: FlowChildren]
+  /// The names of the steps that `lines-of` reads.
+  let lineSources: Set<String>
+  /// Distinguishes the keys of this process from those of earlier ones of the same run.
+  let beginning = EventTime.wallClockNow
+  private let recorder: FlowStepRecorder
+  private let ends = Lock<[String: FlowEnd]>([:])
+  private let stamps = Lock<(all: [FlowStamp], storedCount: Int)>(([], 0))
+
+  init(
+    _ checker: FlowChecker, _ plan: FlowPlan, journal: FlowJournal, keepsGoing: Bool,
+    reporter: FlowReporter, runner: any FlowRunner
+  ) {
+    file = checker.file
+    folder = checker.folder
+    self.checker = checker
+    self.plan = plan
+    self.journal = journal
+    self.keepsGoing = keepsGoing
+    self.reporter = reporter
+    self.runner = runner
+    recorder = FlowStepRecorder { [run = checker.run] records, onFailure in
+      journal.storeLater(records, ofRun: run, onFailure: onFailure)
+    }
+    slots = Permits(file.width ?? Processors.count, name: "a slot")
+    locks = Dictionary(
+      uniqueKeysWithValues: file.locks.map { ($0, Permits($1, name: $0)) })
+    var children: [String: FlowChildren] = [:]
+    var lineSources: Set<String> = []
+    for step in file.steps {
+      if step.each != nil { children[step.name] = FlowChildren() }
+      if case .linesOf(let source) = step.each { lineSources.insert(source.name) }
+    }
+    self.children = children
+    self.lineSources = lineSources
+    for (name, values) in plan.children where plan.decisions[name]?.isSettled == true {
+      children[name]?.values.set(values)
+      for value in values {
+        let stamp = checker.stamps["\(name)[\(value)]"]
+        children[name]?.end(of: value).set(stamp.map { FlowStepState($0) } ?? FlowStepState())
+      }
+    }
+  }
+
+  // MARK: Failures
+
+  /// Whether a step must not begin, because another one has failed.
+  func isStopped(for step: FlowStep) -> Bool { step.after.isEmpty && stop.isStopped }
+
+  // MARK: Beginnings
+
+  /// Notes that an attempt begins, or with 0 that the condition is checked.
+  func began(_ unit: FlowUnit, attempt: Int) {
+    recorder.note(FlowStepRecord(unit, attempt: attempt))
+    if attempt == 1 { reporter.report(.stepBegan(unit.name)) }
+  }
+
+  func began(_ step: FlowStep, children values: [String]) {
+    var record = FlowStepRecord(unit: step.name, began: FlowStepRecord.now)
+    record.children = values.count
+    record.childNames = values.map { FlowUnit(step: step, each: $0).name }
+    recorder.note(record)
+  }
+
+  /// Stores what the plan has decided about steps that do not run.
+  func recordSettledSteps() {
+    for step in file.steps {
+      switch plan.decisions[step.name] {
+      case .done: recorder.note(FlowStepRecord(FlowEnd(unit: step.name, state: .done)))
+      case .upToDate: recorder.note(FlowStepRecord(FlowEnd(unit: step.name, state: .upToDate)))
+      case .runs, .mayRun, .excluded, nil: break
+      }
+    }
+  }
+
+  // MARK: Ends
+
+  /// Stores the progress of the steps for the last time. The ends of the steps are stored after it.
+  func closeRecords() { recorder.close() }
+
+  /// How the steps have ended, by name.
+  var stepEnds: [String: FlowEnd] { ends.withLock { $0 } }
+
+  func add(_ stamp: FlowStamp) { stamps.withLock { $0.all.append(stamp) } }
+
+  /// Stores the successes of this process, except those that are stored.
+  nonisolated(nonsending) func storeStamps() async throws {
+    let new = stamps.withLock { $0.all[$0.storedCount...] }
+    try await journal.store(Array(new))
+    stamps.withLock { $0.storedCount = max($0.storedCount, new.endIndex) }
+  }
+
+  /// Notes and reports the end of a step or a child.
+  func note(_ end: FlowEnd) {
+    ends.withLock { $0[end.unit] = end }
+    recorder.note(FlowStepRecord(end))
+    reporter.ended(end)
+    if end.state == .failed, !end.isChild, !keepsGoing { stop.stop() }
+  }
+}

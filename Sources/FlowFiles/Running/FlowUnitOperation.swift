@@ -1,0 +1,108 @@
+import CompositeOperations
+import DurableOperations
+
+/// A step without `each`, or a child: decides whether it has to run, runs it, and stores its success
+/// before it ends.
+struct FlowUnitOperation: ComposableOperation {
+  let unit: FlowUnit
+  /// The states of the steps that it needs, by name.
+  let needs: [String: FlowStepState]
+  let session: FlowSession
+
+  var operationName: String { unit.name }
+
+  func perform(in context: OperationContext) async throws -> FlowStepState {
+    let checker = session.checker
+    let needed = FlowStepState(needs.values)
+    if session.isStopped(for: unit.step) { throw CancellationError() }
+    let isSelected = session.plan.decisions[unit.step.name] == .runs(.selected)
+    let changer = needs.max { $0.value.changed < $1.value.changed }?.key
+    if !isSelected {
+      let predecessor = unit.step.after.first {
+        session.plan.decisions[$0.name]?.isSettled == false
+      }?.name
+      let decision = checker.decision(
+        for: unit, needs: needed, changer: changer, predecessor: predecessor)
+      if decision.isSettled, let stamp = checker.stamps[unit.name] {
+        session.note(end(decision == .done ? .done : .upToDate))
+        return FlowStepState(stamp)
+      }
+    }
+    let execution = FlowExecution(unit: unit, needs: needed, session: session)
+    let attempts = execution.attempts
+    defer { session.runner.ended(unit) }
+    do {
+      // The key has no effect within this process. It is different in the next one, which decides
+      // by the stored results whether a step is done.
+      let stamp = try await execution.journaled(as: "\(unit.name):\(session.beginning)")
+        .perform(in: context)
+      session.add(stamp)
+      session.note(end(.succeeded, duration: attempts.duration, attempts: attempts.count))
+      return FlowStepState(stamp)
+    } catch {
+      throw note(error, attempts.duration, attempts.count)
+    }
+  }
+
+  /// Notes the end of a unit that has not succeeded.
+  private func note(_ error: any Error, _ duration: Duration, _ attempts: Int) -> any Error {
+    if error is Skipped {
+      session.note(end(.skipped, reason: "only-if is not met"))
+      return error
+    }
+    if Task.isCancelled || error.meansCancellation {
+      session.note(end(.cancelled, duration: duration, attempts: attempts))
+      return CancellationError()
+    }
+    let failure = FlowFailure(error)
+    session.note(
+      end(
+        .failed, reason: "\(failure)", duration: duration, attempts: attempts,
+        lastLines: FlowLog(session.folder.log(of: unit.name)).lastLines(20)))
+    return failure
+  }
+
+  private func end(
+    _ state: FlowEnd.State, reason: String? = nil, duration: Duration? = nil, attempts: Int = 0,
+    lastLines: [String] = []
+  ) -> FlowEnd {
+    FlowEnd(
+      unit: unit.name, state: state, reason: reason, duration: duration, attempts: attempts,
+      lastLines: lastLines, isChild: unit.each != nil)
+  }
+}
+
+/// Counts an attempt before its timeout begins, which may end it before its commands begin.
+struct FlowCountedAttempt: ComposableOperation {
+  let attempt: AnyOperation<[String]?>
+  let counter: FlowAttemptCounter
+  /// Called with the number of the attempt when it begins.
+  let onBegin: @Sendable (Int) -> Void
+
+  var operationName: String { attempt.operationName }
+
+  func perform(in context: OperationContext) async throws -> [String]? {
+    onBegin(counter.add())
+    return try await attempt.perform(in: context)
+  }
+}
+
+/// The number of attempts that have begun, and when the first one did: not before there was a slot.
+final class FlowAttemptCounter: Sendable {
+  private let state = Lock((count: 0, began: ContinuousClock.now))
+
+  var count: Int { state.withLock(\.count) }
+
+  /// The time since the first attempt began.
+  var duration: Duration { ContinuousClock.now - state.withLock(\.began) }
+
+  /// Counts an attempt, and returns its number.
+  func add() -> Int {
+    let now = ContinuousClock.now
+    return state.withLock { state in
+      if state.count == 0 { state.began = now }
+      state.count += 1
+      return state.count
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import CompositeOperations
+import CompositeOperationsFoundation
+import SystemSupport
+
+/// How a step or a child ended.
+package struct FlowEnd: Sendable {
+  package enum State: String, Sendable, CaseIterable {
+    case succeeded, failed, skipped, cancelled
+    case upToDate = "up to date"
+    /// It had succeeded before an interruption of the run.
+    case done
+  }
+
+  package let unit: String
+  package let state: State
+  /// The failure, or why it was skipped.
+  package let reason: String?
+  package let duration: Duration?
+  /// The number of attempts that have begun; 0 for a step with children.
+  package let attempts: Int
+  /// The last lines of the output of a failed step.
+  let lastLines: [String]
+  /// Whether it is a child of a step.
+  package let isChild: Bool
+
+  init(
+    unit: String, state: State, reason: String? = nil, duration: Duration? = nil, attempts: Int = 0,
+    lastLines: [String] = [], isChild: Bool = false
+  ) {
+    (self.unit, self.state, self.reason, self.duration) = (unit, state, reason, duration)
+    (self.attempts, self.lastLines, self.isChild) = (attempts, lastLines, isChild)
+  }
+
+  /// The line for a program or a person that reads the output.
+  package var line: String {
+    var text = "\(unit.onOneLine): \(state.rawValue)"
+    if let reason { text += ", \(reason.onOneLine)" }
+    if let duration {
+      text += " (\(attempts > 1 ? "\(attempts) attempts, " : "")\(duration.readableTime))"
+    }
+    return text
+  }
+
+  /// The message of a failed step.
+  var message: String {
+    var text = "step '\(unit.onOneLine)' failed: \((reason ?? "").onOneLine)"
+    if let duration {
+      if attempts > 0 { text += " after \(attempts.counted("attempt"))" }
+      text += " (\(duration.readableTime))"
+    }
+    if !lastLines.isEmpty {
+      text += "; its last lines:" + lastLines.map { "\n  \($0)" }.joined()
+    }
+    return text
+  }
+}
+
+/// Why a step or a child failed.
+enum FlowFailure: Error, CustomStringConvertible {
+  case status(ProcessStatus)
+  case timeout(Duration)
+  case onlyIf(ProcessStatus)
+  case children(failed: Int, of: Int)
+  case lines(String)
+  case other(String)
+
+  init(_ error: any Error) {
+    switch error {
+    case let failure as FlowFailure: self = failure
+    case let exit as ProcessExitError: self = .status(exit.result.status)
+    case let timeout as TimeoutError: self = .timeout(timeout.limit)
+    default: self = .other("\(error)")
+    }
+  }
+
+  var description: String {
+    switch self {
+    case .status(let status): "\(status)"
+    case .timeout(let limit): "timeout of \(limit.readableTime)"
+    case .onlyIf(let status): "only-if ended with \(status)"
+    case .children(let failed, let count):
+      "\(failed) of \(count == 1 ? "1 child" : "\(count.grouped) children") failed"
+    case .lines(let problem): problem
+    case .other(let text): text
+    }
+  }
+}

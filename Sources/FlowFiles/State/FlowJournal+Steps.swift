@@ -1,0 +1,246 @@
+import DurableOperations
+import SQLiteSupport
+import SystemSupport
+
+/// The progress of a step or a child of a run, as the journal stores it.
+package struct FlowStepRecord: Sendable, Equatable {
+  /// The name of the step or the child.
+  package let unit: String
+  /// The step of a child; nil for a step.
+  package var parent: String?
+  /// Nil while it runs.
+  package var state: FlowEnd.State?
+  package var reason: String?
+  /// The number of attempts that have begun; 0 while its condition is checked.
+  package var attempts: Int?
+  /// The number of children.
+  package var children: Int?
+  /// The names of the children. Those of an earlier list are removed.
+  package var childNames: [String]?
+  /// When its first attempt began, in milliseconds since 1970.
+  package var began: Int64?
+  /// Milliseconds since 1970.
+  package var ended: Int64?
+
+  package init(
+    unit: String, state: FlowEnd.State? = nil, reason: String? = nil, attempts: Int? = nil,
+    began: Int64? = nil, ended: Int64? = nil
+  ) {
+    (self.unit, self.state, self.reason) = (unit, state, reason)
+    (self.attempts, self.began, self.ended) = (attempts, began, ended)
+  }
+
+  /// Overwrites the fields that a later record of the same step has. A step that begins again has none
+  /// of the old ones.
+  mutating func update(with later: FlowStepRecord) {
+    if later.began != nil { (children, childNames, ended) = (nil, nil, nil) }
+    (state, reason) = (later.state, later.reason)
+    attempts = later.attempts ?? attempts
+    children = later.children ?? children
+    childNames = later.childNames ?? childNames
+    began = later.began ?? began
+    ended = ended ?? later.ended
+  }
+}
+
+extension FlowStepRecord {
+  static var now: Int64 { EventTime.wallClockNow / 1_000_000 }
+
+  init(_ end: FlowEnd) {
+    self.init(
+      unit: end.unit, state: end.state, reason: end.reason,
+      attempts: end.attempts > 0 ? end.attempts : nil,
+      ended: end.state == .done || end.state == .upToDate ? nil : Self.now)
+    parent = end.isChild ? end.unit.stepName : nil
+  }
+
+  init(_ unit: FlowUnit, attempt: Int) {
+    self.init(unit: unit.name, attempts: attempt, began: attempt <= 1 ? Self.now : nil)
+    parent = unit.each == nil ? nil : unit.step.name
+  }
+}
+
+extension FlowJournal {
+  static let stepTable = """
+    CREATE TABLE IF NOT EXISTS flow_step (flow TEXT NOT NULL, run INTEGER NOT NULL,
+      step TEXT NOT NULL, parent TEXT, state TEXT, reason TEXT, attempts INTEGER,
+      children INTEGER, began INTEGER, ended INTEGER,
+      PRIMARY KEY (flow, run, step)) STRICT, WITHOUT ROWID
+    """
+
+  /// The steps without the children, so that counting them does not read the children.
+  static let stepIndex = """
+    CREATE INDEX IF NOT EXISTS flow_step_state ON flow_step (flow, run, parent, state)
+      WHERE parent IS NULL
+    """
+
+  /// The times at which a process has begun or resumed a run. The logs that are written from then on
+  /// belong to it.
+  static let sessionTable = """
+    CREATE TABLE IF NOT EXISTS flow_session (flow TEXT NOT NULL, began INTEGER NOT NULL,
+      run INTEGER NOT NULL, PRIMARY KEY (flow, began)) STRICT, WITHOUT ROWID
+    """
+
+  /// The number of steps of each run.
+  static let sizeTable = """
+    CREATE TABLE IF NOT EXISTS flow_size (flow TEXT NOT NULL, run INTEGER NOT NULL,
+      steps INTEGER NOT NULL, PRIMARY KEY (flow, run)) STRICT, WITHOUT ROWID
+    """
+
+  /// Notes that a process begins or resumes a run. Removes the steps that begin again or are not in
+  /// the flow file any more, and those of runs whose logs are not kept.
+  ///
+  /// - Parameters:
+  ///   - names: The steps of the flow file.
+  ///   - count: The number of steps that no option excludes.
+  func beginSteps(ofRun number: Int, named names: [String], count: Int) async throws {
+    let names = try JSONRunCoder().encode(names)
+    try await worker.run { [flow] connection in
+      let (run, oldest) = (Int64(number), Int64(number - FlowLog.runs))
+      try connection.transaction(.immediate) {
+        try connection.copyFormerEnds(of: flow)
+        try connection.execute(
+          "INSERT OR REPLACE INTO flow_session VALUES (?1, ?2, ?3)",
+          [.text(flow), .integer(FlowStepRecord.now), .integer(run)])
+        try connection.execute(
+          "INSERT OR REPLACE INTO flow_size VALUES (?1, ?2, ?3)",
+          [.text(flow), .integer(run), .integer(Int64(count))])
+        for table in ["flow_session", "flow_size", "flow_step"] {
+          try connection.execute(
+            "DELETE FROM \(table) WHERE flow = ?1 AND run <= ?2", [.text(flow), .integer(oldest)])
+        }
+        try connection.execute(
+          """
+          DELETE FROM flow_step WHERE flow = ?1 AND run = ?2
+            AND (state IS NULL OR state NOT IN ('succeeded', 'up to date', 'done')
+              OR coalesce(parent, step) NOT IN (SELECT value FROM json_each(?3)))
+          """, [.text(flow), .integer(run), .text(names)])
+      }
+    }
+  }
+
+  /// Stores the progress of steps. The caller does not wait for it.
+  ///
+  /// - Parameters:
+  ///   - take: Returns the records when it is their turn.
+  ///   - onFailure: Receives records that could not be stored.
+  func storeLater(
+    _ take: @escaping @Sendable () -> [FlowStepRecord], ofRun number: Int,
+    onFailure: @escaping @Sendable ([FlowStepRecord]) -> Void
+  ) {
+    worker.runLaterIfOpen { [flow] connection in
+      let records = take()
+      if records.isEmpty { return }
+      do {
+        try connection.transaction(.immediate) { try connection.store(records, flow, number) }
+      } catch { onFailure(records) }
+    }
+  }
+
+  /// Stores the ends of the steps of a run.
+  ///
+  /// - Precondition: The successes of the run are stored.
+  func store(_ ends: [FlowEnd], ofRun number: Int) async throws {
+    try await worker.run { [flow] connection in
+      try connection.transaction(.immediate) {
+        try connection.execute(
+          "INSERT OR IGNORE INTO flow_stored VALUES (?1, ?2)",
+          [.text(flow), .integer(Int64(number))])
+        try connection.store(ends.map { FlowStepRecord($0) }, flow, number)
+      }
+    }
+  }
+
+  /// Returns the ends of the steps and the failed children of a run, by name.
+  func ends(ofRun number: Int) async throws -> [String: FlowEnd] {
+    try await worker.run { [flow] connection in
+      let formerEnds = try connection.formerEnds("step, state, reason")
+      let ends = try connection.fetchAll(
+        """
+        SELECT step, state, reason FROM flow_step
+        WHERE flow = ?1 AND run = ?2 AND state IS NOT NULL
+          AND (parent IS NULL OR state = 'failed')
+        \(formerEnds.map { "UNION ALL \($0) AND run = ?2" } ?? "")
+        """,
+        [.text(flow), .integer(Int64(number))]
+      ) { row in
+        FlowEnd(
+          unit: row.text(at: 0) ?? "",
+          state: FlowEnd.State(rawValue: row.text(at: 1) ?? "") ?? .cancelled,
+          reason: row.text(at: 2))
+      }
+      return Dictionary(ends.map { ($0.unit, $0) }, uniquingKeysWith: { $1 })
+    }
+  }
+}
+
+extension SQLiteConnection {
+  /// Selects the ends of the last run of a flow as a version without `flow_step` has stored them; nil
+  /// if there is no such table. It selects none of a run that this version has begun or resumed, or of
+  /// an earlier one.
+  ///
+  /// The table stays, because a process of that version may be using it.
+  fileprivate func formerEnds(_ columns: String) throws -> String? {
+    let exists = try fetchOne(
+      "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'flow_end'"
+    ) { _ in true }
+    return exists == nil
+      ? nil
+      : """
+      SELECT \(columns) FROM flow_end
+      WHERE flow = ?1 AND run > (SELECT coalesce(max(run), 0) FROM flow_session WHERE flow = ?1)
+      """
+  }
+
+  /// Copies the ends of steps from `flow_end`. The caller has the run lock of the flow.
+  fileprivate func copyFormerEnds(of flow: String) throws {
+    let ends = try formerEnds(
+      """
+      flow, run, step, iif(step LIKE '%]', substr(step, 1, instr(step, '[') - 1), NULL), state,
+        reason, ended / 1000000
+      """)
+    guard let ends else { return }
+    try execute(
+      "INSERT OR IGNORE INTO flow_step (flow, run, step, parent, state, reason, ended) \(ends)",
+      [.text(flow)])
+  }
+
+  fileprivate func store(_ records: [FlowStepRecord], _ flow: String, _ run: Int) throws {
+    for record in records {
+      try execute(
+        """
+        INSERT INTO flow_step VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+        ON CONFLICT DO UPDATE SET state = ?5, reason = ?6, attempts = coalesce(?7, attempts),
+          children = iif(?9 IS NULL, coalesce(?8, children), ?8), began = coalesce(?9, began),
+          ended = iif(?9 IS NULL, coalesce(ended, ?10), ?10)
+        """,
+        [
+          .text(flow), .integer(Int64(run)), .text(record.unit), .optional(record.parent),
+          .optional(record.state?.rawValue), .optional(record.reason),
+          .optional(record.attempts), .optional(record.children), .optional(record.began),
+          .optional(record.ended),
+        ])
+      if let names = record.childNames {
+        try execute(
+          """
+          DELETE FROM flow_step WHERE flow = ?1 AND run = ?2 AND parent = ?3
+            AND step NOT IN (SELECT value FROM json_each(?4))
+          """,
+          [
+            .text(flow), .integer(Int64(run)), .text(record.unit),
+            .text(try JSONRunCoder().encode(names)),
+          ])
+      }
+    }
+  }
+}
+
+extension SQLiteValue {
+  fileprivate static func optional(_ text: String?) -> SQLiteValue {
+    text.map { .text($0) } ?? .null
+  }
+
+  fileprivate static func optional(_ number: (some BinaryInteger)?) -> SQLiteValue {
+    number.map { .integer(Int64($0)) } ?? .null
+  }
+}

@@ -1,0 +1,94 @@
+#if canImport(HTTPServing)
+  import CompositeOperations
+  import DurableOperations
+  import FlowFiles
+  import Foundation
+  import HTTPServing
+  import SystemSupport
+
+  /// An action on a run, which is a part of its address.
+  enum RunAction: String, CaseIterable { case cancel, retry, send, forget }
+
+  extension RunRoutes {
+    /// Acts on a run. A problem contains the run as it is then.
+    func act(_ action: RunAction, _ request: HTTPRequest) async throws -> HTTPResponse {
+      let store = try store()
+      let id = request.queryValue("id").map { RunID($0) }
+      do { return try await act(action, request, in: store) } catch {
+        var problem = PageProblem(error)
+        if let id { problem.run = try? await store.summary(of: id) }
+        throw problem
+      }
+    }
+
+    private func act(
+      _ action: RunAction, _ request: HTTPRequest, in store: RunStore
+    ) async throws -> HTTPResponse {
+      if let problem = try await problemOfActions() {
+        throw PageProblem(.forbidden, "the page is read-only: \(problem)")
+      }
+      guard let form = request.form else {
+        throw PageProblem(.badRequest, "the body is no form; expected its fields, URL-encoded")
+      }
+      func field(_ name: String) -> String {
+        form.first { $0.name == name }?.value.trimmingCharacters(in: .whitespacesAndNewlines) ?? ""
+      }
+      let run = try await summary(request)
+      let id = run.id
+      if run.flow == FlowRun.flowName, action != .cancel {
+        throw PageProblem(
+          .conflict, "it is a run of a flow file, which only `coop flow run` continues")
+      }
+      let done: String
+      do {
+        switch action {
+        case .cancel:
+          if run.state.hasEnded {
+            throw PageProblem(.conflict, "the run has already ended (\(run.state.rawValue))")
+          }
+          try await store.cancel(id, because: field("reason").isEmpty ? nil : field("reason"))
+          done = "The cancellation is requested."
+        case .retry:
+          try await store.retry(id, from: try step(field("step")))
+          done = "The run is ready; a worker that knows its flow continues it."
+        case .send:
+          let (event, payload) = (field("event"), field("payload"))
+          if event.isEmpty { throw PageProblem(.badRequest, "the name of the event is empty") }
+          guard RunJSON.isValid(payload) else {
+            throw PageProblem(
+              .badRequest, "the value is not JSON: \(payload.quoted); put a text in quotes")
+          }
+          try await store.send(encoded: payload, as: event, to: id)
+          done = "The event \(event.quoted) was sent. The first event of a name counts."
+        case .forget:
+          try await store.forget(id)
+          return request.prefersJSON
+            ? HTTPResponse(.json, Self.json(done: "The run is deleted.", location: "/"))
+            : .redirect(to: "/")
+        }
+      } catch let error as RunStoreError where !error.isTemporary {
+        throw PageProblem(.conflict, "\(error)")
+      }
+      return request.prefersJSON
+        ? HTTPResponse(.json, Self.json(done: done, location: nil)) : .redirect(to: id.path)
+    }
+
+    private func step(_ text: String) throws -> Int? {
+      if text.isEmpty { return nil }
+      guard let number = Int(text), number >= 0 else {
+        throw PageProblem(
+          .badRequest, "invalid step \(text.quoted); expected the number of a step, from 0")
+      }
+      return number
+    }
+
+    private static func json(done: String, location: String?) -> [UInt8] {
+      var json = JSONWriter()
+      json.object { json in
+        json.member("done", done)
+        if let location { json.member("location", location) }
+      }
+      return json.bytes + [UInt8(ascii: "\n")]
+    }
+  }
+#endif
