@@ -39,7 +39,7 @@ enum CompletionTable {
       CompletionOption("--journal", "stores each finished step in a file", .file),
     ] + observation + [help])
 
-  /// The options and actions of `coop flow`, whose command line is in `coop/Demo/Flow`.
+  /// The options and actions of `coop flow`, whose command line is in `Sources/coop/Flow`.
   private static let flow = CompletionNode(
     "flow", "runs the commands of a flow file, and resumes after a crash",
     actions: [

@@ -3,14 +3,14 @@ import TestSupport
 
 /// Programs that run with a private PostgreSQL server.
 enum WithServer {
-  /// A script of the shell with a server, whose first two arguments are the demo and the address of a
+  /// A script of the shell with a server, whose first two arguments are the tool and the address of a
   /// database with the queue `default`.
   ///
   /// - Parameter isBare: Whether the database has neither the schema of the queue nor the queue.
   static func shell(_ script: String, isBare: Bool = false) -> Program {
     let folder = URL(fileURLWithPath: #filePath).pathComponents.dropLast(4).joined(separator: "/")
     return Program(
-      executable: URL(fileURLWithPath: folder + "/coop/Demo/Cluster/with-server"),
+      executable: URL(fileURLWithPath: folder + "/Sources/coop/Cluster/with-server"),
       arguments: (isBare ? ["--bare"] : []) + [
         "/bin/bash", "-c", script, "bash", Program.coop().executable.path, "ADDRESS",
       ])
