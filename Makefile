@@ -16,10 +16,10 @@ demo: ## Find the duplicate files in this folder, and take the tour
 	@.ci/demo
 
 cluster-demo: libraries ## Run a flow on three workers with a private PostgreSQL server, and kill two of them
-	@swift build -c release --product DevApp >&2
-	@DevApp/Demo/Cluster/with-server $$(swift build -c release --show-bin-path)/DevApp cluster-demo ADDRESS $(ARGS)
+	@swift build -c release --product coop >&2
+	@Sources/coop/Cluster/with-server $$(swift build -c release --show-bin-path)/coop cluster-demo ADDRESS $(ARGS)
 
-install: ## Install DevApp and its completions into /usr/local (or PREFIX=$HOME/.local)
+install: ## Install coop and its completions into /usr/local (or PREFIX=$HOME/.local)
 	@DESTDIR="$(DESTDIR)" .ci/install "$(PREFIX)"
 
 uninstall: ## Remove what `make install` has installed, with the same PREFIX and DESTDIR
@@ -64,8 +64,8 @@ bench-exact: ## Count the instructions of an operation, with valgrind: make benc
 	@DevApp/Benchmarks/exact $(ARGS)
 
 bench-records: libraries ## Import and export a million rows beside the sqlite3 shell (ARGS="--rows 100000 --rounds 3")
-	@swift build -c release --product DevApp >&2
-	@DevApp/Benchmarks/records $$(swift build -c release --show-bin-path)/DevApp $(ARGS)
+	@swift build -c release --product coop >&2
+	@DevApp/Benchmarks/records $$(swift build -c release --show-bin-path)/coop $(ARGS)
 
 bench-durable: libraries ## Measure durable flows beside a bare SQLite insert and DBOS (ARGS="--quick --rounds 5 --only resume")
 	@swift build -c release --product Benchmarks >&2
@@ -74,8 +74,8 @@ bench-durable: libraries ## Measure durable flows beside a bare SQLite insert an
 	@$$(swift build -c release --show-bin-path)/Benchmarks durable --peers .build/durable-peers $(ARGS)
 
 bench-flows: libraries ## Run flow files beside make, ninja and GNU parallel (ARGS="--quick --rounds 5")
-	@swift build -c release --product DevApp >&2
-	@DevApp/Benchmarks/flows $$(swift build -c release --show-bin-path)/DevApp $(ARGS)
+	@swift build -c release --product coop >&2
+	@DevApp/Benchmarks/flows $$(swift build -c release --show-bin-path)/coop $(ARGS)
 
 bench-postgres: libraries ## Measure durable flows on PostgreSQL beside pgbench (ARGS="--quick --rounds 5 --only steps-64")
 	@swift build -c release --product Benchmarks >&2

@@ -8,7 +8,7 @@ extension FlowExamples {
       run swift@7:11 build@7:18 -c@7:25 release@7:29
       input Package.swift@8:14
       input Sources/**/*.swift@8:29
-      output .build/release/DevApp@9:15
+      output .build/release/coop@9:15
       timeout 1200.0 seconds
     step test @10:3
       run swift@10:18 test@10:25
@@ -23,14 +23,14 @@ extension FlowExamples {
       output site/index.html@12:62
       timeout 1200.0 seconds
     step pack @13:3
-      run shell tar -czf "dist/DevApp-$version.tar.gz" -C .build/release DevApp
+      run shell tar -czf "dist/coop-$version.tar.gz" -C .build/release coop
       needs build @15:13
       needs test @15:20
       needs lint @15:26
-      output dist/DevApp-<version>.tar.gz@16:15
+      output dist/coop-<version>.tar.gz@16:15
       timeout 1200.0 seconds
     step upload @17:3
-      run curl@18:11 --fail@18:17 -T@18:25 dist/DevApp-<version>.tar.gz@18:29 https://files.example.org/@18:62
+      run curl@18:11 --fail@18:17 -T@18:25 dist/coop-<version>.tar.gz@18:29 https://files.example.org/@18:60
       needs pack @19:13
       needs docs @19:19
       retries 4

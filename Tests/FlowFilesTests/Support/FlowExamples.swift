@@ -1,7 +1,7 @@
 /// The examples of the documentation.
 enum FlowExamples {
   static let release = #"""
-    # release.yaml - DevApp flow run release.yaml --set version=1.4.0
+    # release.yaml - coop flow run release.yaml --set version=1.4.0
     flow: release
     values: {version: dev}
     defaults: {timeout: 20m}
@@ -9,16 +9,16 @@ enum FlowExamples {
       build:
         run: [swift, build, -c, release]
         inputs: [Package.swift, "Sources/**/*.swift"]
-        outputs: [.build/release/DevApp]
+        outputs: [.build/release/coop]
       test:   {run: [swift, test], needs: [build]}
       lint:   {run: [swift, format, lint, --recursive, Sources]}
       docs:   {run: [make, docs], inputs: ["**/*.md"], outputs: [site/index.html]}
       pack:
-        run: tar -czf "dist/DevApp-$version.tar.gz" -C .build/release DevApp
+        run: tar -czf "dist/coop-$version.tar.gz" -C .build/release coop
         needs: [build, test, lint]
-        outputs: ["dist/DevApp-${version}.tar.gz"]
+        outputs: ["dist/coop-${version}.tar.gz"]
       upload:
-        run: [curl, --fail, -T, "dist/DevApp-${version}.tar.gz", "https://files.example.org/"]
+        run: [curl, --fail, -T, "dist/coop-${version}.tar.gz", "https://files.example.org/"]
         needs: [pack, docs]
         retries: 4
         backoff: 5s
@@ -51,7 +51,7 @@ enum FlowExamples {
     """#
 
   static let nightly = #"""
-    # nightly.yaml - from cron: DevApp flow run nightly.yaml --journal /var/lib/backup/flow.sqlite
+    # nightly.yaml - from cron: coop flow run nightly.yaml --journal /var/lib/backup/flow.sqlite
     flow: nightly
     defaults: {retries: 2, backoff: 30s, timeout: 1h}
     steps:
