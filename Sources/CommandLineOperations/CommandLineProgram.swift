@@ -4,21 +4,27 @@ import SystemSupport
 /// name, prints help and errors, and exits.
 ///
 /// ```swift
-/// @main struct Tool {
+/// import CommandLineOperations
+/// struct Tool {
 ///   static func main() async {
 ///     let program = CommandLineProgram(
-///       "tool", usage: "usage: tool count FILE…",
+///       "tool", usage: "usage: tool greet NAME…",
 ///       commands: [
-///         .init("count", usage: CountCommand.usage) { try await CountCommand($0).run() }
+///         .init("greet", usage: "usage: tool greet NAME…") { names in
+///           if names.isEmpty { throw UsageError("greet: no NAME; expected a name") }
+///           for name in names { try StandardOutput().write("Hello \(name)\n") }
+///           return ExitStatus.success
+///         }
 ///       ])
 ///     await program.run()
 ///   }
 /// }
 /// ```
 ///
-/// `--help` or `-h` before a `--` prints the usage of a command instead of running it. An error of a
-/// command is printed on standard error after the name of the program. The exit status is then
-/// ``ExitCode/usage`` for a ``UsageError`` and ``ExitCode/failure`` for any other error.
+/// `--help` or `-h` anywhere before a `--` prints the usage of the command instead of running it;
+/// without a command, they and `help` print the usage of the program. An error of a command is
+/// printed on standard error after the name of the program. The exit status is then
+/// ``ExitStatus/usage`` for a ``UsageError`` and ``ExitStatus/failure`` for any other error.
 public struct CommandLineProgram: Sendable {
   /// A command of a program.
   public struct Command: Sendable {
@@ -31,10 +37,10 @@ public struct CommandLineProgram: Sendable {
     ///
     /// - Parameters:
     ///   - name: The first argument, which selects the command.
-    ///   - usage: The text that `--help` prints.
+    ///   - usage: The text that `--help` prints, without a line break at its end.
     ///   - subcommands: Commands that the argument after the name can select instead of this one.
     ///   - body: A closure that runs the command with the arguments after the name, and returns the
-    ///     exit status.
+    ///     exit status, from 0 to 255. It throws ``UsageError`` if the arguments are invalid.
     public init(
       _ name: String, usage: String, subcommands: [Command] = [],
       body: @escaping @Sendable (ArraySlice<RawPath>) async throws -> Int32
@@ -54,9 +60,10 @@ public struct CommandLineProgram: Sendable {
   ///
   /// - Parameters:
   ///   - name: The name of the program, which precedes its errors.
-  ///   - usage: The text that `--help` prints, with the list of the commands.
-  ///   - commands: The commands, at least one.
-  /// - Precondition: There is a command.
+  ///   - usage: The text that `--help` prints, with the list of the commands and without a line break
+  ///     at its end.
+  ///   - commands: The commands, whose names differ.
+  /// - Precondition: `commands` is not empty.
   public init(_ name: String, usage: String, commands: [Command]) {
     precondition(!commands.isEmpty, "`commands` must not be empty")
     self.name = name
@@ -65,35 +72,53 @@ public struct CommandLineProgram: Sendable {
   }
 
   /// Runs the command that the arguments of the process name, and exits.
+  ///
+  /// Standard streams that are closed are opened first, so that no file of the program takes their
+  /// numbers. Reading from them and writing to them remains an error.
   public func run() async -> Never {
     FileDescriptor.occupyStandardStreams()
-    let status = await status(of: CommandLine.rawArguments.dropFirst())
-    SystemProcess.exit(status)
+    SystemProcess.exit(await status(of: CommandLine.rawArguments.dropFirst()))
   }
 
-  private func status(of arguments: ArraySlice<RawPath>) async -> Int32 {
+  /// Runs the command that the arguments name, and returns the exit status.
+  ///
+  /// - Parameters:
+  ///   - arguments: The arguments after the name of the program.
+  ///   - output: The destination of help.
+  ///   - errorOutput: The destination of the error.
+  package func status(
+    of arguments: ArraySlice<RawPath>, output: StandardOutput = StandardOutput(),
+    errorOutput: StandardError = StandardError()
+  ) async -> Int32 {
     do {
       var rest = arguments
       guard var command = Self.take(from: &rest, commands) else {
-        if ["--help", "-h", "help"].contains(arguments.first?.utf8) { return help(usage) }
+        if ["--help", "-h", "help"].contains(arguments.first?.text) {
+          try output.write(usage + "\n")
+          return ExitStatus.success
+        }
         let problem = arguments.first.map { "unknown command \($0)" } ?? "no command"
         throw UsageError("\(problem); expected \(expected)")
       }
       while let subcommand = Self.take(from: &rest, command.subcommands) { command = subcommand }
-      let wantsHelp = rest.prefix { $0.utf8 != "--" }.contains {
-        ["--help", "-h"].contains($0.utf8)
+      let wantsHelp = rest.prefix { $0.text != "--" }.contains {
+        ["--help", "-h"].contains($0.text)
       }
-      return wantsHelp ? help(command.usage) : try await command.body(rest)
+      if wantsHelp {
+        try output.write(command.usage + "\n")
+        return ExitStatus.success
+      }
+      return try await command.body(rest)
     } catch {
-      StandardError().writeLine("\(name): \(error)")
-      return error is UsageError ? ExitCode.usage : ExitCode.failure
+      errorOutput.writeLine("\(name): \(error)")
+      return error is UsageError ? ExitStatus.usage : ExitStatus.failure
     }
   }
 
   private static func take(
     from arguments: inout ArraySlice<RawPath>, _ commands: [Command]
   ) -> Command? {
-    guard let command = commands.first(where: { $0.name == arguments.first?.utf8 }) else {
+    guard let command = commands.first(where: { $0.name == arguments.first?.text }) else {
       return nil
     }
     arguments.removeFirst()
@@ -105,10 +130,5 @@ public struct CommandLineProgram: Sendable {
     let names = commands.map(\.name)
     let last = names.suffix(2).joined(separator: " or ")
     return (names.dropLast(2) + [last]).joined(separator: ", ")
-  }
-
-  private func help(_ text: String) -> Int32 {
-    do { try StandardOutput().write(Array((text + "\n").utf8)) } catch { return ExitCode.failure }
-    return ExitCode.success
   }
 }

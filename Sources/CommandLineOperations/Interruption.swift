@@ -19,11 +19,12 @@ final class Interruption {
     /// The first signal received.
     var signal: Int32?
     var stop: (@Sendable () -> Void)?
-    var force: (@Sendable () -> Void)?
+    var onSecondSignal: (@Sendable () -> Void)?
   }
 
   /// - Parameter signals: The signals to handle.
   init(by signals: [Int32]) throws(SystemError) {
+    // It stays open: a signal handler that another thread runs may write to it later.
     let pipe = try FileDescriptor.pipe()
     source = DispatchSource.makeReadSource(fileDescriptor: pipe.reader.rawValue, queue: queue)
     source.setEventHandler { [state] in
@@ -31,8 +32,8 @@ final class Interruption {
       guard (try? pipe.reader.read(into: &received)) == 1 else { return }
       let signal = Int32(received[0])
       if state.signal != nil {
-        state.force?()
-        SystemProcess.exit(ExitCode.signalled(by: signal))
+        state.onSecondSignal?()
+        SystemProcess.exit(ExitStatus.signalled(by: signal))
       }
       state.signal = signal
       state.stop?()
@@ -51,13 +52,13 @@ final class Interruption {
 
   /// Sets the closure for the first signal. It is called at once if the signal has been received.
   ///
-  /// - Parameter force: A closure for the second signal, called before the program exits.
+  /// - Parameter onSecondSignal: A closure for the second signal, called before the program exits.
   func setHandler(
-    force: (@Sendable () -> Void)? = nil, _ stop: @escaping @Sendable () -> Void
+    onSecondSignal: (@Sendable () -> Void)? = nil, _ stop: @escaping @Sendable () -> Void
   ) {
     queue.async { [state] in
       state.stop = stop
-      state.force = force
+      state.onSecondSignal = onSecondSignal
       if state.signal != nil { stop() }
     }
   }

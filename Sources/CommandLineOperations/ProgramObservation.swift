@@ -2,11 +2,13 @@ public import CompositeOperations
 import OperationTracing
 import SystemSupport
 
-/// The observation of the work of a command-line program: the trace files that its user asks for, and
+/// The observation of the work of a command-line program: the trace files that its user requests, and
 /// a progress display.
 ///
-/// On a terminal, the display has a line for each running operation and is updated in place.
-/// Otherwise it prints a line every five seconds.
+/// On a terminal, the display has a line for each running operation and is updated ten times a second.
+/// Otherwise it prints a line every five seconds. It is removed when a ``ProgramRun`` ends.
+///
+/// An observation is for one run, and not for several at the same time.
 public final class ProgramObservation {
   private let options: TraceOptions
   /// The trace that is written during the run.
@@ -16,6 +18,10 @@ public final class ProgramObservation {
   private let progress: LiveProgress?
 
   /// Creates an observation, and the files.
+  ///
+  /// A trace for Perfetto, Chrome or OpenTelemetry is written during the run. The other formats are
+  /// written by ``end()``; their files are created empty, so that a path that cannot be written is
+  /// an error before the work begins. Existing files are replaced.
   ///
   /// - Parameters:
   ///   - options: The requested files.
@@ -27,8 +33,7 @@ public final class ProgramObservation {
       try TraceFormat(ofFile: path).map { try TraceFile(path, format: $0) }
     }
     let paths = [options.timeline, file == nil ? options.trace : nil].compactMap(\.self)
-    // Created in advance, so that a failure is known before the work is done. A terminal or a pipe
-    // would show the contents of an empty trace.
+    // A terminal or a pipe would show the contents of an empty trace.
     for path in paths where (try? FileStatus(ofFile: path))?.kind != .other {
       try TraceFile(path).close()
     }
@@ -37,7 +42,8 @@ public final class ProgramObservation {
     progress = output.map { LiveProgress(on: $0) }
   }
 
-  /// The environment of the run, with the observers.
+  /// The environment of the run, with the observers. ``ProgramRun`` uses it; a program that starts its
+  /// operation otherwise passes it to `run(in:)` or `start(in:)`.
   public var environment: OperationEnvironment {
     var environment = OperationEnvironment()
     if let file { environment.observers.append(file) }
@@ -47,18 +53,22 @@ public final class ProgramObservation {
   }
 
   /// Removes the progress display.
-  public func endProgress() { progress?.end() }
+  func endProgress() { progress?.end() }
 
-  /// Writes the files. Call it after the run.
+  /// Removes the progress display and writes the files. Call it after the run, whatever its outcome.
   ///
   /// - Throws: `TraceFileError` if a file cannot be written.
   public func end() throws {
+    endProgress()
     let trace = recorder?.trace
     if let path = options.timeline { try trace?.write(to: path) }
     if let path = options.trace, file == nil { try trace?.write(to: path) }
     try file?.close()
   }
 
-  // Closes the trace that is written during the run, in any case.
-  deinit { try? file?.close() }
+  // In case the run could not begin.
+  deinit {
+    endProgress()
+    try? file?.close()
+  }
 }

@@ -4,56 +4,66 @@ import SystemSupport
 /// A finished run of an operation as the work of a command-line program, which signals can cancel.
 ///
 /// ```swift
-/// let observation = try ProgramObservation(options, progressOn: StandardError())
-/// let run = try await ProgramRun(of: flow, observedBy: observation)
-/// switch run.outcome {
-/// case .result(let value): print(value)
-/// case .error(let error): throw error
-/// case .cancelled: return run.interruptedStatus
+/// import CommandLineOperations
+/// func count(_ flow: some ComposableOperation<Int>, _ options: TraceOptions) async throws -> Int32 {
+///   let observation = try ProgramObservation(options, progressOn: StandardError())
+///   let run = try await ProgramRun(of: flow, observedBy: observation)
+///   try observation.end()
+///   switch run.outcome {
+///   case .result(let count): try StandardOutput().write("\(count)\n")
+///   case .error(let error): throw error
+///   case .cancelled: return run.interruptedStatus
+///   }
+///   return ExitStatus.success
 /// }
-/// try observation.end()
 /// ```
 public struct ProgramRun<Success: Sendable>: Sendable {
-  /// How the run has ended.
+  /// How the run ended.
   public let outcome: Outcome<Success>
-  /// The late outcome after a cancellation, if the end was awaited.
+  /// The outcome of the body, which can differ from ``outcome`` after a cancellation; nil if the end was
+  /// not awaited.
   public let lateOutcome: Outcome<Success>?
   /// The time from the start to the outcome.
   public let duration: Duration
   private let signal: Int32?
 
-  /// Whether a signal has cancelled the run.
+  /// Whether Ctrl-C, SIGTERM or SIGHUP arrived during the run. The outcome is still a result or an error
+  /// if the signal arrived after it.
   public var wasInterrupted: Bool { signal != nil }
 
   /// The exit status of a program whose run was cancelled: 128 and the number of the signal, as in
   /// shells.
   public var interruptedStatus: Int32 {
-    ExitCode.signalled(by: signal ?? SystemSignal.interrupt)
+    ExitStatus.signalled(by: signal ?? SystemSignal.interrupt)
   }
 
-  /// Runs an operation. Ctrl-C, SIGTERM and SIGHUP cancel it.
+  /// Runs an operation to its end. Ctrl-C, SIGTERM and SIGHUP cancel it.
   ///
-  /// A second signal ends the process at once, with the status of the signal. Signals that the
-  /// parent process has set to be ignored stay ignored. After the run, the signals have their
-  /// default action again, so that output which blocks can be interrupted. Only one run of a process
-  /// at a time may handle the signals.
+  /// A second signal ends the process at once, with the status of the signal. Signals that the parent
+  /// process has set to be ignored, as `nohup` does, stay ignored. After the run, the signals have
+  /// their default action again, so that output which blocks can be interrupted. Only one run of a
+  /// process at a time may handle the signals.
   ///
   /// - Parameters:
   ///   - operation: The work of the program.
-  ///   - observation: The trace files and the progress display of the run.
-  ///   - awaitsEnd: Whether to await the late outcome after a cancellation.
-  ///   - force: A closure that is called at the second signal, before the process exits.
-  /// - Throws: An error of the system if no pipe can be created.
+  ///   - observation: The trace files and the progress display of the run. The display is removed
+  ///     at the end of the run; the files are written by ``ProgramObservation/end()``.
+  ///   - awaitsEnd: Whether to wait after a cancellation until the body has ended, and not only until
+  ///     the outcome is decided.
+  ///   - onSecondSignal: A closure that is called at the second signal, before the process exits, such
+  ///     as one that kills child processes. It must not block.
+  /// - Throws: An error of the system if no pipe can be created. An error of the operation is in
+  ///   ``outcome``.
   public init(
     of operation: some ComposableOperation<Success>, observedBy observation: ProgramObservation,
-    awaitsEnd: Bool = false, force: (@Sendable () -> Void)? = nil
+    awaitsEnd: Bool = false, onSecondSignal: (@Sendable () -> Void)? = nil
   ) async throws {
     let start = ContinuousClock.now
     let interruption = try Interruption(by: [
       SystemSignal.interrupt, SystemSignal.terminate, SystemSignal.hangUp,
     ])
     let run = operation.start(in: observation.environment)
-    interruption.setHandler(force: force) { run.cancel(because: "interrupted") }
+    interruption.setHandler(onSecondSignal: onSecondSignal) { run.cancel(because: "interrupted") }
     outcome = await run.outcome
     duration = ContinuousClock.now - start
     lateOutcome = awaitsEnd ? await run.lateOutcome : nil

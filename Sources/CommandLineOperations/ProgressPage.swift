@@ -1,18 +1,18 @@
-import CompositeOperations
+package import CompositeOperations
 import SystemSupport
 
 /// The progress of the running operations, as lines of text.
-struct ProgressPage {
+package struct ProgressPage {
   private let branches: [ProgressObserver.Branch]
   private let now: ContinuousClock.Instant
 
-  init(_ branches: [ProgressObserver.Branch], at now: ContinuousClock.Instant) {
+  package init(_ branches: [ProgressObserver.Branch], at now: ContinuousClock.Instant) {
     self.branches = branches
     self.now = now
   }
 
   /// Returns the lines. If there is not enough room, outer operations take precedence.
-  func lines(in size: TerminalSize) -> [String] {
+  package func lines(in size: TerminalSize) -> [String] {
     let room = max(1, min(size.rows - 2, 16))
     let order = branches.indices.sorted { left, right in
       (branches[left].level, left) < (branches[right].level, right)
@@ -28,7 +28,7 @@ struct ProgressPage {
   }
 
   /// The outermost operation with known progress, or else the innermost one.
-  var summary: String? {
+  package var summary: String? {
     (branches.first { $0.progress.fraction != nil } ?? branches.last).map(text)
   }
 

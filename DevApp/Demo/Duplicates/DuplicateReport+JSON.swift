@@ -58,7 +58,7 @@ extension DuplicateReport {
 
     init(_ path: RawPath) {
       self.path = String(decoding: path.bytes, as: UTF8.self)
-      base64 = path.utf8 == nil ? Data(path.bytes).base64EncodedString() : nil
+      base64 = path.text == nil ? Data(path.bytes).base64EncodedString() : nil
     }
   }
 }

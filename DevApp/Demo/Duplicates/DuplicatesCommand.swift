@@ -32,12 +32,12 @@ struct DuplicatesCommand {
     var rest = arguments
     while let argument = rest.popFirst() {
       if takesOptions, try options.take(argument, from: &rest, for: "duplicates") { continue }
-      switch argument.utf8 {
+      switch argument.text {
       case "--" where takesOptions: takesOptions = false
       case "--json" where takesOptions: isJSON = true
       case "--empty" where takesOptions: includesEmpty = true
       case "--journal" where takesOptions:
-        guard let file = rest.popFirst()?.utf8, !file.isEmpty else {
+        guard let file = rest.popFirst()?.text, !file.isEmpty else {
           throw UsageError(
             "duplicates: --journal without a FILE; expected the name of an SQLite file to write")
         }
@@ -93,11 +93,11 @@ struct DuplicatesCommand {
     case .error(let error):
       let cause = (error as? SequentialOperationError)?.cause ?? error
       standardError.writeLine("DevApp duplicates: \(cause)")
-      return ExitCode.failure
+      return ExitStatus.failure
     case .cancelled where !flow.wasInterrupted:
       standardError.writeLine(
         "DevApp duplicates: cancelled in the journal; the same command searches again")
-      return ExitCode.failure
+      return ExitStatus.failure
     case .cancelled:
       let next = advice.map { "; \($0)" } ?? ""
       standardError.writeLine("DevApp duplicates: interrupted\(next)")
@@ -116,10 +116,10 @@ struct DuplicatesCommand {
         for line in report.problemLines { standardError.writeLine(line) }
         standardError.writeLine(report.summary(after: duration))
       }
-      return ExitCode.success
+      return ExitStatus.success
     } catch {
       standardError.writeLine("DevApp duplicates: the report cannot be written: \(error)")
-      return ExitCode.failure
+      return ExitStatus.failure
     }
   }
 }

@@ -11,7 +11,7 @@ extension FileEntry: Codable {
       "\(version.changed.seconds)", "\(version.changed.nanoseconds)",
     ]
     var container = encoder.singleValueContainer()
-    try container.encode(numbers.joined(separator: " ") + " " + path.journalText)
+    try container.encode(numbers.joined(separator: " ") + " " + path.percentEncoded)
   }
 
   init(from decoder: any Decoder) throws {
@@ -29,7 +29,7 @@ extension FileEntry: Codable {
       throw DecodingError.dataCorruptedError(
         in: container, debugDescription: "a file is stored as seven numbers and a path")
     }
-    path = RawPath(journalText: String(Substring(parts[7])))
+    path = RawPath(percentEncoded: String(Substring(parts[7])))
     version = FileVersion(
       identity: FileStatus.Identity(device: device, number: file), size: size,
       modified: FileTime(seconds: modified, nanoseconds: modifiedPart),

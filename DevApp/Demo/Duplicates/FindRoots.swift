@@ -10,7 +10,7 @@ struct FindRoots: ComposableOperation {
     var roots = Roots()
     for path in paths {
       do {
-        let status = try OpenFolder.working.status(of: path.fileName, followingLink: true)
+        let status = try OpenFolder.working.status(of: FileName(path.bytes), followingLink: true)
         switch status.kind {
         case .file: roots.files.append(FileEntry(path: path, version: FileVersion(status)))
         case .folder: roots.folders.append(path)

@@ -35,7 +35,7 @@ struct IssuesCommand {
     var rest = arguments
     while let argument = rest.popFirst() {
       if try options.take(argument, from: &rest, for: "issues") { continue }
-      switch argument.utf8 {
+      switch argument.text {
       case "--json": isJSON = true
       case "--api": address = try Self.value(of: "--api", "a URL", in: &rest)
       case "--width":
@@ -60,7 +60,7 @@ struct IssuesCommand {
   private static func value(
     of option: String, _ expected: String, in rest: inout ArraySlice<RawPath>
   ) throws(UsageError) -> String {
-    guard let value = rest.popFirst()?.utf8, !value.isEmpty else {
+    guard let value = rest.popFirst()?.text, !value.isEmpty else {
       throw UsageError("issues: \(option) without a value; expected \(expected)")
     }
     return value
@@ -85,15 +85,15 @@ struct IssuesCommand {
         try StandardOutput().write(isJSON ? try report.json() : Array(report.text.utf8))
       } catch {
         standardError.writeLine("DevApp issues: the report cannot be written: \(error)")
-        return ExitCode.failure
+        return ExitStatus.failure
       }
       for line in report.problemLines { standardError.writeLine(line) }
       if !isJSON { standardError.writeLine(report.summary(after: flow.duration)) }
-      return report.isComplete ? ExitCode.success : ExitCode.failure
+      return report.isComplete ? ExitStatus.success : ExitStatus.failure
     case .error(let error):
       let cause = (error as? SequentialOperationError)?.cause ?? error
       standardError.writeLine("DevApp issues: \(GitHubProblem.text(of: cause, user: user))")
-      return ExitCode.failure
+      return ExitStatus.failure
     case .cancelled:
       standardError.writeLine("DevApp issues: interrupted")
       return flow.interruptedStatus

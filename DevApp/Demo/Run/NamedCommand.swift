@@ -11,12 +11,12 @@ struct NamedCommand: Sendable {
     if arguments.isEmpty {
       throw UsageError("run: no COMMAND; expected a program and its arguments after --")
     }
-    let parts = arguments.split(omittingEmptySubsequences: false) { $0.utf8 == "---" }
+    let parts = arguments.split(omittingEmptySubsequences: false) { $0.text == "---" }
     var commands: [(program: String, arguments: [String])] = []
     for part in parts {
       var words: [String] = []
       for argument in part {
-        guard let text = argument.utf8 else {
+        guard let text = argument.text else {
           throw UsageError("run: the argument \(argument) is not UTF-8; expected text")
         }
         words.append(text)

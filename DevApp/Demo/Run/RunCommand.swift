@@ -38,7 +38,7 @@ struct RunCommand {
     var rest = arguments
     options: while let argument = rest.popFirst() {
       if try options.take(argument, from: &rest, for: "run") { continue }
-      switch argument.utf8 {
+      switch argument.text {
       case "--": break options
       case "--width": width = try Self.width(rest.popFirst())
       case "--keep-going": keepsGoing = true
@@ -54,7 +54,7 @@ struct RunCommand {
   }
 
   private static func width(_ argument: RawPath?) throws(UsageError) -> Int {
-    guard let text = argument?.utf8, let width = Int(text), width > 0 else {
+    guard let text = argument?.text, let width = Int(text), width > 0 else {
       let given = argument.map { "invalid width \($0)" } ?? "--width without a number"
       throw UsageError("run: \(given); expected a number >= 1")
     }
@@ -62,7 +62,7 @@ struct RunCommand {
   }
 
   private static func timeout(_ argument: RawPath?) throws(UsageError) -> Duration {
-    guard let text = argument?.utf8, let seconds = Double(text), (0.001...1e9).contains(seconds)
+    guard let text = argument?.text, let seconds = Double(text), (0.001...1e9).contains(seconds)
     else {
       let given = argument.map { "invalid timeout \($0)" } ?? "--timeout without a number"
       throw UsageError("run: \(given); expected seconds, such as 90 or 0.5, at least 0.001")
@@ -86,7 +86,7 @@ struct RunCommand {
       },
       width: .limited(to: width), onFailure: keepsGoing ? .runAll : .cancelRemaining)
     let flow = try await ProgramRun(
-      of: list.named("run"), observedBy: observation, awaitsEnd: true, force: running.kill)
+      of: list.named("run"), observedBy: observation, awaitsEnd: true, onSecondSignal: running.kill)
     let status = show(flow, StandardError())
     try observation.end()
     return status
@@ -94,10 +94,10 @@ struct RunCommand {
 
   private func show(_ flow: ProgramRun<[Void]>, _ standardError: StandardError) -> Int32 {
     switch flow.outcome {
-    case .result: return ExitCode.success
+    case .result: return ExitStatus.success
     case .error(let error):
       show(error, "terminated as a result", standardError)
-      return ExitCode.failure
+      return ExitStatus.failure
     case .cancelled:
       // Commands may have failed before the cancellation.
       if let error = flow.lateOutcome?.error as? ParallelOperationError, !error.failures.isEmpty {

@@ -11,7 +11,7 @@ struct FolderEntries: Sendable, Codable {
 
   /// - Throws: A `SystemError` if the folder cannot be read.
   init(of path: RawPath) throws {
-    let folder = try OpenFolder.working.folder(path.fileName, followingLink: true)
+    let folder = try OpenFolder.working.folder(FileName(path.bytes), followingLink: true)
     defer { folder.close() }
     identity = try folder.descriptor.status.identity
     try folder.forEachName { name, kind in add(name, kind, of: path, in: folder) }

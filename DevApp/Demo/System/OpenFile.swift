@@ -8,7 +8,7 @@ final class OpenFile {
   init(_ path: RawPath) throws(SystemError) {
     // Without waiting for the other end, in case the path has become a pipe.
     file = OwnedFileDescriptor(
-      try OpenFolder.working.open(path.fileName, .readOnly, [.noFollow, .nonBlocking]))
+      try OpenFolder.working.open(FileName(path.bytes), .readOnly, [.noFollow, .nonBlocking]))
   }
 
   func status() throws(SystemError) -> FileStatus { try file.descriptor.status }

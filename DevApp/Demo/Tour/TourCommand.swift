@@ -38,6 +38,6 @@ struct TourCommand {
       try StandardOutput().write(Array(page.joined(separator: "\n").utf8))
     }
     try observation.end()
-    return ExitCode.success
+    return ExitStatus.success
   }
 }

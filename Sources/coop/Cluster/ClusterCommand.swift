@@ -39,7 +39,7 @@ struct ClusterCommand {
       throw UsageError("cluster-demo: ADDRESS \(first) is a path; expected \(expected)")
     }
     while let argument = rest.popFirst() {
-      switch argument.utf8 {
+      switch argument.text {
       case "--queue": queue = try StoreOptions.queue(from: &rest, at: place, for: "cluster-demo")
       case "--children":
         count = try StoreOptions.number("--children", 1...1_000, from: &rest, for: "cluster-demo")
@@ -75,7 +75,7 @@ struct ClusterCommand {
       }
     } catch {
       standardError.writeLine("coop cluster-demo: \("\(error)".onOneLine)")
-      return ExitCode.failure
+      return ExitStatus.failure
     }
   }
 
@@ -96,7 +96,7 @@ struct ClusterCommand {
     // The workers must have ended before this process does.
     let flow = try await ProgramRun(
       of: cluster, observedBy: ProgramObservation(TraceOptions()), awaitsEnd: true,
-      force: workers.killAll)
+      onSecondSignal: workers.killAll)
     switch flow.outcome {
     case .error(let error): throw error
     case .cancelled:
@@ -110,7 +110,7 @@ struct ClusterCommand {
         result, expected: expected, workers.all,
         try BegunStep.all(in: log), lease: .seconds(lease), after: flow.duration)
       try StandardOutput().write(Array(report.text.utf8))
-      return report.isGood ? ExitCode.success : ExitCode.failure
+      return report.isGood ? ExitStatus.success : ExitStatus.failure
     }
   }
 }

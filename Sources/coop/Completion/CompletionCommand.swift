@@ -28,7 +28,7 @@ struct CompletionCommand {
     guard let argument = arguments.first else {
       throw UsageError("completion: no shell; \(expected)")
     }
-    guard let shell = argument.utf8.flatMap(Shell.init) else {
+    guard let shell = argument.text.flatMap(Shell.init) else {
       throw UsageError("completion: unknown shell \(argument); \(expected)")
     }
     if let other = arguments.dropFirst().first {
@@ -47,6 +47,6 @@ struct CompletionCommand {
       case .fish: FishCompletion(contexts).script
       }
     try StandardOutput().write(Array(script.utf8))
-    return ExitCode.success
+    return ExitStatus.success
   }
 }

@@ -31,7 +31,7 @@ struct FlowArguments {
   init(_ arguments: ArraySlice<RawPath>) throws(UsageError) {
     var rest = arguments
     let word = rest.popFirst()
-    guard let text = word?.utf8, let action = Action(rawValue: text) else {
+    guard let text = word?.text, let action = Action(rawValue: text) else {
       let problem = word.map { "unknown action \($0)" } ?? "no action"
       throw UsageError("flow: \(problem); expected \(Action.names)")
     }
@@ -39,7 +39,7 @@ struct FlowArguments {
     var positions: [String] = []
     while let argument = rest.popFirst() {
       if try takeOption(argument, from: &rest) { continue }
-      guard let text = argument.utf8, !text.isEmpty else {
+      guard let text = argument.text, !text.isEmpty else {
         throw UsageError("flow \(action): the argument \(argument) is not a text; expected UTF-8")
       }
       if text.hasPrefix("-") {
@@ -67,7 +67,7 @@ struct FlowArguments {
   private mutating func takeOption(
     _ argument: RawPath, from rest: inout ArraySlice<RawPath>
   ) throws(UsageError) -> Bool {
-    switch (argument.utf8, action) {
+    switch (argument.text, action) {
     case ("--journal", .run), ("--journal", .status), ("--journal", .log):
       journal = try text("--journal", "the path of an SQLite file", &rest)
     case ("--set", .run):
@@ -99,7 +99,7 @@ struct FlowArguments {
   private func text(
     _ option: String, _ expected: String, _ rest: inout ArraySlice<RawPath>
   ) throws(UsageError) -> String {
-    guard let text = rest.popFirst()?.utf8, !text.isEmpty else {
+    guard let text = rest.popFirst()?.text, !text.isEmpty else {
       throw UsageError("flow \(action): \(option) without a value; expected \(expected)")
     }
     return text

@@ -65,14 +65,14 @@ struct FlowCommandLine {
       case .log: try FlowQueries(arguments).log()
       case .schema: try StandardOutput().write(Array("\(FlowSchema.json)\n".utf8))
       }
-      return ExitCode.success
+      return ExitStatus.success
     } catch let error as FlowFileError {
       // Editors and terminals find the place by the path at the beginning of a line.
       StandardError().writeLine("\(error)")
-      return ExitCode.failure
+      return ExitStatus.failure
     } catch {
       StandardError().writeLine("coop flow: \(error)")
-      return error is FlowLockedError ? Self.lockedStatus : ExitCode.failure
+      return error is FlowLockedError ? Self.lockedStatus : ExitStatus.failure
     }
   }
 }

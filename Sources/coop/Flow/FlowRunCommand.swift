@@ -19,7 +19,7 @@ struct FlowRunCommand {
       var lines = try await runner.plannedSteps()
       if lines.isEmpty { lines = ["nothing would run"] }
       try StandardOutput().write(Array((lines.joined(separator: "\n") + "\n").utf8))
-      return ExitCode.success
+      return ExitStatus.success
     }
     return try await runner.whileLocked { try await run(runner) }
   }
@@ -36,21 +36,21 @@ struct FlowRunCommand {
       progressOn: standardError.isTerminal && !arguments.isJSON ? standardError : nil)
     let printer = FlowPrinter(
       style: arguments.isJSON ? .json : standardError.isTerminal ? .silent : .lines)
-    var interruptedStatus = ExitCode.failure
+    var interruptedStatus = ExitStatus.failure
     let state = try await runner.run(
       on: arguments.address.map { address in { try workers(at: address) } },
       onEvent: printer.print
     ) { operation, kill in
       let run = try await ProgramRun(
-        of: operation, observedBy: observation, awaitsEnd: true, force: kill)
+        of: operation, observedBy: observation, awaitsEnd: true, onSecondSignal: kill)
       interruptedStatus = run.interruptedStatus
       return FlowPerformance(
         outcome: run.outcome, duration: run.duration, wasInterrupted: run.wasInterrupted)
     }
     try observation.end()
     return switch state {
-    case .succeeded: ExitCode.success
-    case .failed, .cancelled: ExitCode.failure
+    case .succeeded: ExitStatus.success
+    case .failed, .cancelled: ExitStatus.failure
     case .interrupted: interruptedStatus
     }
   }

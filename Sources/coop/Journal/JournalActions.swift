@@ -52,7 +52,7 @@ struct JournalActions {
     case .serve: return try await serve()
     case .`init`: return try await showPreparation()
     }
-    return ExitCode.success
+    return ExitStatus.success
   }
 
   /// The run that the arguments name.
@@ -96,7 +96,7 @@ struct JournalActions {
   }
 
   private func show() async throws -> Int32 {
-    var status = ExitCode.success
+    var status = ExitStatus.success
     if arguments.isLive {
       _ = try await existing()
       let watch = WatchRun(id: arguments.run, store: store, output: standardError)
@@ -164,7 +164,7 @@ struct JournalActions {
       let flow = try await ProgramRun(
         of: serve, observedBy: ProgramObservation(TraceOptions()), awaitsEnd: true)
       switch flow.outcome {
-      case .result: return ExitCode.success
+      case .result: return ExitStatus.success
       case .error(let error): throw error
       case .cancelled: return flow.interruptedStatus
       }
@@ -224,16 +224,16 @@ struct JournalActions {
         ? "\(place) has no problems\(version)"
         : "\(place) has \(problems.count.counted("problem"))\(version)")
     try output.write(Array(problems.map { $0.onOneLine + "\n" }.joined().utf8))
-    return problems.isEmpty ? ExitCode.success : ExitCode.failure
+    return problems.isEmpty ? ExitStatus.success : ExitStatus.failure
   }
 
   /// Shows how to prepare the database, and what is missing in it.
   private func showPreparation() async throws -> Int32 {
     guard let preparation = try await store.backend.preparation() else {
       report("\(place) needs no preparation; the first program that starts a run creates the file")
-      return ExitCode.success
+      return ExitStatus.success
     }
     try output.write(Array(PreparationPage(preparation, of: place).text.utf8))
-    return preparation.isComplete ? ExitCode.success : ExitCode.failure
+    return preparation.isComplete ? ExitStatus.success : ExitStatus.failure
   }
 }

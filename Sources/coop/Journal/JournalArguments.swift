@@ -64,21 +64,21 @@ struct JournalArguments {
     guard let word = rest.popFirst() else {
       throw UsageError("journal: no action; expected \(actions)")
     }
-    guard let action = word.utf8.flatMap(Action.init) else {
+    guard let action = word.text.flatMap(Action.init) else {
       throw UsageError("journal: unknown action \(word); expected \(actions)")
     }
     self.action = action
     var positions: [String] = []
     var takesOptions = true
     while let argument = rest.popFirst() {
-      if takesOptions, argument.utf8 == "--queue" {
+      if takesOptions, argument.text == "--queue" {
         queue = try StoreOptions.queue(from: &rest, at: place, for: name)
         continue
       }
       if takesOptions, action == .show, try options.take(argument, from: &rest, for: name) {
         continue
       }
-      guard let text = argument.utf8 else {
+      guard let text = argument.text else {
         throw UsageError("\(name): the argument \(argument) is not UTF-8; expected text")
       }
       // The payload of an event may be a negative number.
@@ -130,7 +130,7 @@ struct JournalArguments {
       throw UsageError("\(name): unknown option \(argument); expected \(expected)")
     }
     func value(_ expected: String) throws(UsageError) -> String {
-      guard let value = rest.popFirst()?.utf8, !value.isEmpty else {
+      guard let value = rest.popFirst()?.text, !value.isEmpty else {
         throw UsageError("\(name): \(option) without a value; expected \(expected)")
       }
       return value

@@ -93,7 +93,7 @@ struct JournalCommand {
       }
     } catch {
       standardError.writeLine("coop journal: \("\(error)".onOneLine)")
-      return ExitCode.failure
+      return ExitStatus.failure
     }
   }
 

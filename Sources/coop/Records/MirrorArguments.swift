@@ -55,7 +55,7 @@ struct MirrorArguments {
     var takesOptions = true
     while let argument = rest.popFirst() {
       if takesOptions, try options.take(argument, from: &rest, for: name) { continue }
-      guard let text = argument.utf8 else {
+      guard let text = argument.text else {
         throw UsageError("\(name): the argument \(argument) is not UTF-8; expected text")
       }
       if takesOptions, text == "--" {
@@ -99,7 +99,7 @@ struct MirrorArguments {
   ) throws(UsageError) {
     let name = Self.name
     func value(_ expected: String) throws(UsageError) -> String {
-      guard let value = rest.popFirst()?.utf8, !value.isEmpty else {
+      guard let value = rest.popFirst()?.text, !value.isEmpty else {
         throw UsageError("\(name): \(option) without a value; expected \(expected)")
       }
       return value

@@ -29,7 +29,7 @@ struct MirrorCommand {
       return arguments.runsOnce ? try await once(mirror) : try await follow(mirror)
     } catch let error as RecordError {
       StandardError().writeLine("coop records: \(error)")
-      return ExitCode.failure
+      return ExitStatus.failure
     }
   }
 
@@ -119,10 +119,10 @@ struct MirrorCommand {
       } else {
         standardError.writeLine("\(report)")
       }
-      return hasRejections ? ExitCode.failure : ExitCode.success
+      return hasRejections ? ExitStatus.failure : ExitStatus.success
     case .error(let error):
       standardError.writeLine("coop records: \(error)")
-      return ExitCode.failure
+      return ExitStatus.failure
     case .cancelled:
       standardError.writeLine("coop records: interrupted; the next round continues")
       return performed.interruptedStatus
@@ -167,10 +167,10 @@ struct MirrorCommand {
     await close()
     try observation.end()
     switch performed.outcome {
-    case .result: return ExitCode.success
+    case .result: return ExitStatus.success
     case .error(let error):
       StandardError().writeLine("coop records: \(error)")
-      return ExitCode.failure
+      return ExitStatus.failure
     case .cancelled:
       StandardError().writeLine("\(await display.summary)")
       return performed.interruptedStatus

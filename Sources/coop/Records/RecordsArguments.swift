@@ -91,7 +91,7 @@ struct RecordsArguments: Sendable {
     guard let word = rest.popFirst() else {
       throw UsageError("records: no action; expected \(actions)")
     }
-    guard let action = word.utf8.flatMap(Action.init) else {
+    guard let action = word.text.flatMap(Action.init) else {
       throw UsageError("records: unknown action \(word); expected \(actions)")
     }
     self.action = action
@@ -99,7 +99,7 @@ struct RecordsArguments: Sendable {
     var takesOptions = true
     while let argument = rest.popFirst() {
       if takesOptions, try options.take(argument, from: &rest, for: name) { continue }
-      guard let text = argument.utf8 else {
+      guard let text = argument.text else {
         throw UsageError("\(name): the argument \(argument) is not UTF-8; expected text")
       }
       if text.isEmpty {
@@ -177,7 +177,7 @@ struct RecordsArguments: Sendable {
         "\(name): unknown option \(option); expected \(known), --trace or --timeline")
     }
     func value(_ expected: String) throws(UsageError) -> String {
-      guard let value = rest.popFirst()?.utf8, !value.isEmpty else {
+      guard let value = rest.popFirst()?.text, !value.isEmpty else {
         throw UsageError("\(name): \(option) without a value; expected \(expected)")
       }
       return value

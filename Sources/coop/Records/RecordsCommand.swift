@@ -118,21 +118,21 @@ struct RecordsCommand {
     case .result(let value):
       do { try show(value) } catch {
         standardError.writeLine("coop records: the output cannot be written: \(error)")
-        return ExitCode.failure
+        return ExitStatus.failure
       }
-      return ExitCode.success
+      return ExitStatus.success
     case .error(let error as RecordFileError)
     where error.code == SystemError.brokenPipe.code && arguments.printsRows:
       // The reader of the rows has stopped reading, as `head` does. Other programs end by SIGPIPE
       // then.
-      return ExitCode.signalled(by: SystemSignal.brokenPipe)
+      return ExitStatus.signalled(by: SystemSignal.brokenPipe)
     case .error(let error):
       // The error describes only the first problem.
       if let error = error as? RecordImportError, error.problems.count > 1 {
         list(error.problems, standardError)
       }
       standardError.writeLine("coop records: \(error)")
-      return ExitCode.failure
+      return ExitStatus.failure
     case .cancelled:
       // Rows that were committed before remain.
       let left = (performed.lateOutcome?.error as? RecordImportError).map { ": \($0)" } ?? ""
@@ -198,7 +198,7 @@ struct RecordsCommand {
     if !arguments.isServed, !arguments.creates, FileSystem.isMissing(arguments.file) {
       let error = StandardError()
       error.writeLine("coop records: no such file: \(arguments.file); use --create to create it")
-      return ExitCode.failure
+      return ExitStatus.failure
     }
     return switch database {
     case .file(let file): try await load(arguments.load(into: file))

@@ -14,7 +14,7 @@ enum StoreOptions {
   static func place(
     _ argument: RawPath, _ name: String, for command: String
   ) throws(UsageError) -> String {
-    guard let place = argument.utf8 else {
+    guard let place = argument.text else {
       // It may be an address with a password.
       throw UsageError("\(command): the \(name) is not UTF-8; expected \(expected)")
     }
@@ -28,7 +28,7 @@ enum StoreOptions {
   static func queue(
     from rest: inout ArraySlice<RawPath>, at place: String, for command: String
   ) throws(UsageError) -> String {
-    guard let queue = rest.popFirst()?.utf8, !queue.isEmpty else {
+    guard let queue = rest.popFirst()?.text, !queue.isEmpty else {
       throw UsageError("\(command): --queue without a value; expected the name of a queue")
     }
     guard RunStore.isAddress(place) else {
@@ -47,7 +47,7 @@ enum StoreOptions {
     guard let argument = rest.popFirst() else {
       throw UsageError("\(command): \(option) without a number; \(expected)")
     }
-    guard let number = argument.utf8.flatMap({ Int($0) }), range.contains(number) else {
+    guard let number = argument.text.flatMap({ Int($0) }), range.contains(number) else {
       throw UsageError("\(command): invalid \(option) \(argument); \(expected)")
     }
     return number

@@ -16,7 +16,7 @@ struct WorkerArguments {
     }
     place = try StoreOptions.place(first, "ADDRESS", for: "worker")
     while let argument = rest.popFirst() {
-      switch argument.utf8 {
+      switch argument.text {
       case "--commands": runsCommands = true
       case "--queue": queue = try StoreOptions.queue(from: &rest, at: place, for: "worker")
       case "--width":

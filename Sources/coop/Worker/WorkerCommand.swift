@@ -53,7 +53,7 @@ struct WorkerCommand {
       }
     } catch {
       report("\(error)")
-      return ExitCode.failure
+      return ExitStatus.failure
     }
   }
 
@@ -71,7 +71,7 @@ struct WorkerCommand {
         awaitsEnd: true)
     }
     switch flow.outcome {
-    case .result: return ExitCode.success
+    case .result: return ExitStatus.success
     case .error(let error): throw error
     case .cancelled:
       report("interrupted; its runs are released")
