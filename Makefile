@@ -35,6 +35,7 @@ lint: ## Check the format and the words of the sources, CONTRIBUTING, and that a
 	swift format lint --strict --recursive --parallel $(swift_sources)
 	.ci/words
 	.ci/contributing --check
+	.ci/demo-imports
 	git apply --check DevApp/Benchmarks/without-events.patch
 	[[ $$(uname) != Linux ]] || .ci/mutants/run --apply
 

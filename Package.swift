@@ -107,14 +107,14 @@ let package = Package(
         "RunPage", "SQLiteSupport", "SystemSupport",
       ],
       exclude: ["Cluster/with-server"], swiftSettings: strict),
-    // It uses the products as a package of a user does.
+    // It uses only products, and no `package` declarations, as a package of a user does.
     .executableTarget(
       name: "DevApp",
       dependencies: [
         "CommandLineOperations", "CompositeOperations", "CompositeOperationsFoundation",
-        "DurableOperations", "HTTPOperations", "OperationTracing", "SystemSupport",
+        "DurableOperations", "HTTPOperations", "OperationTracing",
       ],
-      path: "DevApp/Demo", swiftSettings: strict),
+      path: "DevApp/Demo", packageAccess: false, swiftSettings: strict),
     .executableTarget(
       name: "Benchmarks",
       dependencies: [
@@ -223,7 +223,7 @@ let package = Package(
       swiftSettings: strictTests),
     .testTarget(
       name: "DevAppTests",
-      dependencies: ["DevApp", "LoopbackServer", "SQLiteSupport", "TestSupport"],
+      dependencies: ["DevApp", "LoopbackServer", "SQLiteSupport", "TestSupport", "coop"],
       swiftSettings: strictTests),
   ],
   swiftLanguageModes: [.v6]

@@ -117,7 +117,7 @@ import Testing
       #expect(interrupted.error.contains("interrupted; the same command continues run duplicates-"))
       #expect(interrupted.error.contains(" in \(journal), after its last finished step\n"))
       // Another process need not wait for the end of this one.
-      let listed = try await Program.devApp("journal", journal, "list", "--json").run()
+      let listed = try await Program.coop("journal", journal, "list", "--json").run()
       #expect(listed.text.contains("\"state\":\"ready\""), "\(listed.text)")
       for name in ["huge 1", "huge 2"] {
         try FileManager.default.removeItem(at: folder.url.appendingPathComponent(name))
@@ -206,7 +206,7 @@ import Testing
         #expect(printed.error.contains("starts again") == isRepeated, "\(printed.error)")
       }
     }
-    let listed = try await Program.devApp("journal", journal, "list", "--json").run()
+    let listed = try await Program.coop("journal", journal, "list", "--json").run()
     #expect(listed.text.split(separator: "\n").count == 6)
     #expect(listed.text.contains("\"flow\":\"FindDuplicates\""))
   }

@@ -33,8 +33,8 @@ import Testing
 
   @Test func `help goes to standard output`() async throws {
     for arguments in [
-      ["--help"], ["duplicates", "--help"], ["tour", "--help"], ["issues", "-h"],
-      ["journal", "--help"], ["worker", "--help"], ["cluster-demo", "--help"],
+      ["--help"], ["-h"], ["help"], ["duplicates", "--help"], ["tour", "--help"], ["issues", "-h"],
+      ["run", "--help"],
     ] {
       let program = Program(executable: Program.devApp().executable, arguments: arguments)
       let printed = try await program.run()

@@ -1,5 +1,4 @@
 import CompositeOperations
-import SystemSupport
 
 /// An operation that compares files of equal size byte by byte, and groups equal files.
 ///

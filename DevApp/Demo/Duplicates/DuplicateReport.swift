@@ -1,5 +1,4 @@
 import CommandLineOperations
-import SystemSupport
 
 /// The result of a search for duplicates.
 struct DuplicateReport: Sendable, Codable {

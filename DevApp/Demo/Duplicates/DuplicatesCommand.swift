@@ -12,7 +12,7 @@ struct DuplicatesCommand {
       --empty           includes empty files, as one group
       --journal FILE    stores each finished step in the SQLite file FILE, which is created if it is missing. After a
                         crash or a signal, the same command in the same folder continues where the search was; after
-                        the end, it searches again. `DevApp journal FILE list` shows the searches. FILE should
+                        the end, it searches again. `coop journal FILE list` shows the searches. FILE should
                         not be in a PATH
     \(TraceOptions.usage)
       --                ends the options; every argument after it is a PATH

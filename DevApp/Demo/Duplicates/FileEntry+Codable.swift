@@ -1,5 +1,4 @@
 import CommandLineOperations
-import SystemSupport
 
 // One text per file, because a journal may hold millions of files: its size, identity and times, and
 // then its path.
@@ -32,32 +31,7 @@ extension FileEntry: Codable {
     path = RawPath(percentEncoded: String(Substring(parts[7])))
     version = FileVersion(
       identity: FileStatus.Identity(device: device, number: file), size: size,
-      modified: FileTime(seconds: modified, nanoseconds: modifiedPart),
-      changed: FileTime(seconds: changed, nanoseconds: changedPart))
-  }
-}
-
-extension FileStatus.Identity: Codable {
-  package func encode(to encoder: any Encoder) throws {
-    var container = encoder.unkeyedContainer()
-    try container.encode(device)
-    try container.encode(number)
-  }
-
-  package init(from decoder: any Decoder) throws {
-    var container = try decoder.unkeyedContainer()
-    self.init(
-      device: try container.decode(UInt64.self), number: try container.decode(UInt64.self))
-  }
-}
-
-extension SystemError: Codable {
-  package func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    try container.encode(code)
-  }
-
-  package init(from decoder: any Decoder) throws {
-    self.init(code: try decoder.singleValueContainer().decode(Int32.self))
+      modified: FileStatus.Time(seconds: modified, nanoseconds: modifiedPart),
+      changed: FileStatus.Time(seconds: changed, nanoseconds: changedPart))
   }
 }

@@ -1,5 +1,4 @@
 import CommandLineOperations
-import SystemSupport
 
 /// A file with its version at the time when it was found.
 struct FileEntry: Sendable {
@@ -10,18 +9,17 @@ struct FileEntry: Sendable {
   ///
   /// - Throws: A ``Problem`` if the file cannot be read, or has been changed or removed.
   func read(_ count: Int, at offset: Int, from file: OpenFile) throws(Problem) -> [UInt8] {
-    do {
-      let bytes = try file.read(count, at: offset)
-      let now = try file.status()
-      guard bytes.count == count, now.kind == .file, FileVersion(now) == version else {
-        throw Problem(path: path, reason: .changed)
-      }
-      return bytes
-    } catch let error as SystemError {
-      throw Problem(path, error)
+    let (bytes, now): ([UInt8], FileStatus)
+    do throws(SystemError) {
+      bytes = try file.read(count, at: offset)
+      now = try file.status()
     } catch {
+      throw Problem(path, error)
+    }
+    guard bytes.count == count, now.kind == .file, FileVersion(now) == version else {
       throw Problem(path: path, reason: .changed)
     }
+    return bytes
   }
 
   func open() throws(Problem) -> OpenFile {

@@ -1,6 +1,5 @@
 import CommandLineOperations
 import CompositeOperations
-import SystemSupport
 
 /// An operation that examines the paths of the arguments. It follows symbolic links.
 struct FindRoots: ComposableOperation {
@@ -10,7 +9,7 @@ struct FindRoots: ComposableOperation {
     var roots = Roots()
     for path in paths {
       do {
-        let status = try OpenFolder.working.status(of: FileName(path.bytes), followingLink: true)
+        let status = try FileStatus(following: path)
         switch status.kind {
         case .file: roots.files.append(FileEntry(path: path, version: FileVersion(status)))
         case .folder: roots.folders.append(path)

@@ -1,5 +1,4 @@
 import CommandLineOperations
-import SystemSupport
 
 /// The files and folders in a folder, without symbolic links and other kinds of files.
 struct FolderEntries: Sendable, Codable {
@@ -9,19 +8,17 @@ struct FolderEntries: Sendable, Codable {
   private(set) var folders: [RawPath] = []
   private(set) var problems: [Problem] = []
 
-  /// - Throws: A `SystemError` if the folder cannot be read.
-  init(of path: RawPath) throws {
-    let folder = try OpenFolder.working.folder(FileName(path.bytes), followingLink: true)
-    defer { folder.close() }
-    identity = try folder.descriptor.status.identity
+  init(of path: RawPath) throws(SystemError) {
+    let folder = try OpenFolder(path)
+    identity = try folder.status().identity
     try folder.forEachName { name, kind in add(name, kind, of: path, in: folder) }
   }
 
   /// - Parameter kind: The kind of the file; nil if it is unknown.
   private mutating func add(
-    _ name: FileName, _ kind: FileStatus.Kind?, of path: RawPath, in folder: OpenFolder
+    _ name: [UInt8], _ kind: FileStatus.Kind?, of path: RawPath, in folder: OpenFolder
   ) {
-    let child = path.appending(name.utf8)
+    let child = path.appending(name)
     switch kind {
     case .folder: folders.append(child)
     case .link, .other: break

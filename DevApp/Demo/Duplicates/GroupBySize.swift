@@ -1,5 +1,4 @@
 import CompositeOperations
-import SystemSupport
 
 /// An operation that groups files by size, because only files of equal size can be equal. Hard
 /// links to a file count as one file.

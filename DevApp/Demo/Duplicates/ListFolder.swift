@@ -1,17 +1,16 @@
 import CommandLineOperations
 import CompositeOperations
-import SystemSupport
 
 /// An operation that lists a folder. An unreadable folder is a problem, not an error.
 struct ListFolder: ComposableOperation {
   let path: RawPath
 
-  func perform(in context: OperationContext) throws -> FolderListing {
-    do {
+  func perform(in context: OperationContext) -> FolderListing {
+    do throws(SystemError) {
       let entries = try FolderEntries(of: path)
       context.report(entries.files.count, unit: "files")
       return .entries(entries)
-    } catch let error as SystemError {
+    } catch {
       return .problem(Problem(path, error))
     }
   }

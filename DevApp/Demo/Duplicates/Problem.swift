@@ -1,5 +1,4 @@
 import CommandLineOperations
-import SystemSupport
 
 /// A file or folder that could not be compared. It does not end the run.
 struct Problem: Error, Sendable, Codable {

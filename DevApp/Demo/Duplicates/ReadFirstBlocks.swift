@@ -1,5 +1,4 @@
 import CompositeOperations
-import SystemSupport
 
 /// An operation that reads the first block of each file, so that files that differ there are not
 /// compared.

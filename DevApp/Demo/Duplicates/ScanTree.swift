@@ -1,7 +1,6 @@
 import CommandLineOperations
 import CompositeOperations
 import DurableOperations
-import SystemSupport
 
 /// A sequence that finds the files in folders and their subfolders, level by level.
 ///

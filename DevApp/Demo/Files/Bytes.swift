@@ -1,3 +1,11 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
+
 extension [UInt8] {
   /// A fast, insecure hash of the bytes: eight bytes at a time are mixed by an odd multiplication
   /// and a shift.
@@ -15,5 +23,16 @@ extension [UInt8] {
       for offset in whole..<bytes.count { unsafe mix(UInt64(bytes[offset])) }
     }
     return hash
+  }
+
+  /// Compares arrays by `memcmp`, which is faster than `==`.
+  func isEqual(to other: [UInt8]) -> Bool {
+    if count != other.count { return false }
+    return unsafe withUnsafeBytes { mine in
+      unsafe other.withUnsafeBytes { others in
+        guard let mine = mine.baseAddress, let others = others.baseAddress else { return true }
+        return unsafe memcmp(mine, others, count) == 0
+      }
+    }
   }
 }

@@ -1,7 +1,6 @@
 import CommandLineOperations
 import CompositeOperations
 import CompositeOperationsFoundation
-import SystemSupport
 
 /// `DevApp run [--width N] [--keep-going] [--grouped] [--timeout SECONDS] -- COMMAND… [--- COMMAND…]…`
 struct RunCommand {
@@ -28,7 +27,7 @@ struct RunCommand {
     """
 
   private var options = TraceOptions()
-  private var width = Processors.count
+  private var width = ThisProcess.processorCount
   private var keepsGoing = false
   private var isGrouped = false
   private var timeout: Duration?
@@ -75,7 +74,7 @@ struct RunCommand {
     let observation = try ProgramObservation(options)
     // An output without a reader is an error of the command that writes to it, and does not end
     // this program.
-    SystemSignal.ignore(SystemSignal.brokenPipe)
+    ThisProcess.ignoreBrokenPipes()
     let printer = LinePrinter()
     let running = RunningCommands()
     let list = ParallelOperation(

@@ -1,9 +1,9 @@
-import CompositeOperations
 import CompositeOperationsFoundation
+import Synchronization
 
 /// The commands that were started, for an exit that does not wait for their end.
 final class RunningCommands: Sendable {
-  private let processes = Lock<[RunningProcess]>([])
+  private let processes = Mutex<[RunningProcess]>([])
 
   func add(_ process: RunningProcess) { processes.withLock { $0.append(process) } }
 

@@ -1,10 +1,11 @@
 // For command-line programs.
 extension RunStore {
-  /// Returns a run without its steps.
+  /// Returns a run without its steps, which is quicker than ``run(_:)``.
   ///
+  /// - Parameter id: The name of the run.
   /// - Returns: Nil if there is no such run.
   /// - Throws: A ``RunStoreError``.
-  package func summary(of id: RunID) async throws -> RunSummary? {
+  public func summary(of id: RunID) async throws -> RunSummary? {
     try await backend.run(id).map { RunSummary($0, ownerHasEnded: backend.ownerHasEnded(of: $0)) }
   }
 
@@ -36,7 +37,9 @@ extension RunStore {
   /// - Throws: A ``RunStoreError``.
   package func canWrite() async throws -> Bool { try await backend.canWrite() }
 
-  /// Closes the store at the end of the program, which removes the log beside the file. No request
-  /// may follow.
-  package func close() async { await backend.close() }
+  /// Closes the store at the end of a program.
+  ///
+  /// An SQLite store then removes the log beside its file, if no other process uses it. Without this
+  /// call, no change is lost: the next process reads the log. No request may follow.
+  public func close() async { await backend.close() }
 }
