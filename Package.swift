@@ -215,6 +215,13 @@ let package = Package(
       name: "CallSitesSwift5Tests", dependencies: ["CompositeOperations"],
       swiftSettings: [.swiftLanguageMode(.v5)]),
     .testTarget(
+      name: "CommandLineOperationsTests",
+      dependencies: [
+        "CommandLineOperations", "CompositeOperations", "OperationTracing", "SystemSupport",
+        "TestSupport",
+      ],
+      swiftSettings: strict),
+    .testTarget(
       name: "CoopTests",
       dependencies: [
         "CompositeOperations", "DurableOperations", "HTTPOperations", "SQLiteSupport",

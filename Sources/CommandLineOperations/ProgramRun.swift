@@ -20,8 +20,8 @@ import SystemSupport
 public struct ProgramRun<Success: Sendable>: Sendable {
   /// How the run ended.
   public let outcome: Outcome<Success>
-  /// The outcome of the body, which can differ from ``outcome`` after a cancellation; nil if the end was
-  /// not awaited.
+  /// The value or the error with which the operation ended after a cancellation, as in
+  /// `OperationRun.lateOutcome`; nil if there is none, or if the end was not awaited.
   public let lateOutcome: Outcome<Success>?
   /// The time from the start to the outcome.
   public let duration: Duration
