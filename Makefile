@@ -7,13 +7,17 @@ swift_sources := Package.swift Sources Tests DevApp
 
 PREFIX ?= /usr/local
 
-.PHONY: help demo cluster-demo install uninstall test check lint docs api sanitize soak mutants bench bench-exact bench-records bench-durable bench-postgres bench-postgres-records bench-flows libraries
+.PHONY: help demo coop cluster-demo install uninstall test check lint docs api sanitize soak mutants bench bench-exact bench-records bench-durable bench-postgres bench-postgres-records bench-flows libraries
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## Find the duplicate files in this folder, and take the tour
 	@.ci/demo
+
+coop: ## Build the tool coop, .build/release/coop, which runs flow files
+	@.ci/libraries
+	swift build -c release --product coop
 
 cluster-demo: libraries ## Run a flow on three workers with a private PostgreSQL server, and kill two of them
 	@swift build -c release --product coop >&2
