@@ -1,3 +1,5 @@
+import SystemSupport
+
 /// A path, or another argument of a program, in the bytes of the system, which need not be UTF-8.
 ///
 /// ```swift
