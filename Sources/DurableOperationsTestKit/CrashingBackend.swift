@@ -1,6 +1,5 @@
 internal import CompositeOperations
 internal import DurableOperations
-internal import SQLiteSupport
 
 /// The moment at which a process crashes.
 final class SimulatedCrash: Sendable {
@@ -69,11 +68,32 @@ struct CrashingBackend: RunBackend {
     return try await body()
   }
 
+  private func crashing(_ committer: some StepCommitter) -> any StepCommitter {
+    CrashingCommitter(base: committer, backend: self)
+  }
+
+  /// The commits of such a store.
+  private struct CrashingCommitter<Base: StepCommitter>: StepCommitter {
+    let base: Base
+    let backend: CrashingBackend
+
+    var database: String { base.database }
+
+    func commit<Value: Sendable>(
+      dropping dropped: Range<Int>, hasKeys: Bool, by claim: ClaimToken,
+      _ changes: @escaping @Sendable (Base.Connection) throws -> CommittedValue<Value>
+    ) async throws -> CommittedValue<Value> {
+      try await backend.write {
+        try await base.commit(dropping: dropped, hasKeys: hasKeys, by: claim, changes)
+      }
+    }
+  }
+
   // MARK: Requests
 
   var options: RunStoreOptions { base.options }
   var location: String { base.location }
-  var file: String? { base.file }
+  var committer: (any StepCommitter)? { base.committer.map { crashing($0) } }
   var changes: RunChanges { base.changes }
 
   func insert(_ run: NewRun) async throws -> (run: StoredRun, isNew: Bool) {
@@ -147,15 +167,6 @@ struct CrashingBackend: RunBackend {
 
   func store(key step: StoredStep, by claim: ClaimToken) async throws {
     try await write { try await base.store(key: step, by: claim) }
-  }
-
-  func commit<Value: Sendable>(
-    dropping dropped: Range<Int>, hasKeys: Bool, by claim: ClaimToken,
-    _ changes: @escaping @Sendable (SQLiteConnection) throws -> CommittedValue<Value>
-  ) async throws -> CommittedValue<Value> {
-    try await write {
-      try await base.commit(dropping: dropped, hasKeys: hasKeys, by: claim, changes)
-    }
   }
 
   func removeKeys(by claim: ClaimToken) async throws {

@@ -153,6 +153,10 @@ final class SQLiteRunBackend: RunBackend {
     return registered.number
   }
 
+  var committer: (any StepCommitter)? {
+    file.map { SQLiteStepCommitter(database: $0, backend: self) }
+  }
+
   func close() async {
     await reads?.close()
     if file != nil { await writes.close() }

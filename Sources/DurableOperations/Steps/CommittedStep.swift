@@ -1,7 +1,6 @@
 public import CompositeOperations
 public import RecordOperations
 internal import SQLiteSupport
-internal import Synchronization
 
 /// An operation that saves records in the transaction in which the durable run stores its outcome,
 /// so that they are saved exactly once.
@@ -85,59 +84,39 @@ public struct CommittedStep<Success: Sendable>: ComposableOperation {
   public var operationName: String { "CommittedStep" }
 
   public func perform(in context: OperationContext) async throws -> Success {
-    guard let journal = context.journal as? RunJournal else {
+    guard let context = CommitContext(context) else {
       return try await database.transaction(body)
     }
-    do { return try await journal.commit(in: database, body) } catch let error as SQLiteError {
+    do { return try await commit(in: context) } catch let error as SQLiteError {
       // A statement has rolled the transaction back, such as one in a trigger.
       throw error.translated
     }
   }
-}
 
-extension RunJournal {
-  /// Runs a body in the transaction that stores its result.
+  /// Runs the closure in the transaction that stores its result.
   ///
   /// - Throws: A ``CommittedStepError``; a `RecordError` if the records cannot be written; the error
-  ///   of the body; a ``StepTooLargeError``; the error of the coder or the store; a `SQLiteError` of
+  ///   of the closure; a `StepTooLargeError`; the error of the coder or the store; a `SQLiteError` of
   ///   a statement; `CancellationError`.
-  fileprivate func commit<Value: Sendable>(
-    in database: SQLiteRecordDatabase, _ body: @escaping @Sendable (RecordWriter) throws -> Value
-  ) async throws -> Value {
-    let recorder = try recorder(for: database)
-    try database.checkWriting()
-    if let failure = step.failure { throw failure }
-    let isCancelled = Atomic(false)
-    let committed = try await withTaskCancellationHandler {
-      try await step.request {
-        try await session.backend.commit(
-          dropping: recorder.dropped, hasKeys: step.hasKeys, by: session.token
-        ) { [step, options = database.options] connection in
-          let value = try RecordWriter.perform(
-            in: connection, options,
-            isCancelled: { isCancelled.load(ordering: .relaxed) }, body)
-          let text = try StoredValue.encode(value, by: step.session.coder)
-          try step.checkSize(of: text)
-          return CommittedValue(value, in: recorder.row(of: text))
-        }
-      }
-    } onCancel: {
-      isCancelled.store(true, ordering: .relaxed)
-    }
-    recorder.committed(committed.row)
-    return committed.value
-  }
-
-  /// - Throws: A ``CommittedStepError`` if the records and the result cannot be one transaction.
-  private func recorder(for database: SQLiteRecordDatabase) throws -> any CommittingRecorder {
+  private func commit(in context: CommitContext) async throws -> Success {
     func error(_ reason: CommittedStepError.Reason) -> CommittedStepError {
       CommittedStepError(
-        run: session.run, step: step.position, name: step.name, reason: reason,
-        records: database.path, store: session.backend.location)
+        run: context.run, step: context.step, name: context.name, reason: reason,
+        records: database.path, store: context.location)
     }
-    guard let file = session.backend.file else { throw error(.noFile) }
-    guard SQLiteFile(file).isSame(as: SQLiteFile(database.path)) else { throw error(.otherFile) }
-    guard let committing else { throw error(.noKey) }
-    return committing
+    guard let committer = context.committer as? any StepCommitter<SQLiteConnection> else {
+      throw error(.noFile)
+    }
+    guard SQLiteFile(committer.database).isSame(as: SQLiteFile(database.path)) else {
+      throw error(.otherFile)
+    }
+    guard let recorder = context.recorder else { throw error(.noKey) }
+    try database.checkWriting()
+    return try await context.commit(by: committer, as: recorder) {
+      [body, options = database.options] connection, isCancelled in
+      try RecordWriter.perform(in: connection, options, isCancelled: isCancelled, body)
+    }
   }
 }
+
+extension CommittedStep: CommittingOperation {}

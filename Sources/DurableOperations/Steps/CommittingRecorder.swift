@@ -1,7 +1,7 @@
-internal import CompositeOperations
+package import CompositeOperations
 
-/// Makes the row that stores the result of a ``CommittedStep``.
-protocol CommittingRecorder: Sendable {
+/// Makes the row that stores the result of a ``CommittingOperation``.
+package protocol CommittingRecorder: Sendable {
   /// The positions of the steps that the history does not keep after this one.
   var dropped: Range<Int> { get }
 
@@ -26,15 +26,13 @@ struct KeyRecorder: CommittingRecorder {
   func committed(_ row: StoredStep) { part.step.remember(row) }
 }
 
-/// An operation that stores its result itself.
-protocol CommittingOperation: ComposableOperation {}
-
-extension CommittedStep: CommittingOperation {}
+/// An operation that stores its result itself, together with changes of its own (``CommitContext``).
+package protocol CommittingOperation: ComposableOperation {}
 
 extension ComposableOperation {
-  /// Whether the operation is a ``CommittedStep``, also with a name, observers or a weight.
-  var isCommittedStep: Bool {
+  /// Whether the operation is a ``CommittingOperation``, also with a name, observers or a weight.
+  var isCommitting: Bool {
     if self is any CommittingOperation { return true }
-    return hasSameOutcomeAsModified && modifiedOperation?.isCommittedStep == true
+    return hasSameOutcomeAsModified && modifiedOperation?.isCommitting == true
   }
 }

@@ -83,11 +83,11 @@ extension ComposableOperation where Success == Void {
       }
     }
     let began = journal.session.now
-    let isCommitted = base.isCommittedStep
+    let isCommitting = base.isCommitting
     let journalOfBase =
-      isCommitted ? part.committing(by: KeyRecorder(part: part, began: began)) : part
+      isCommitting ? part.committing(by: KeyRecorder(part: part, began: began)) : part
     let held = try await base.performHeld(in: context.journaling(in: journalOfBase))
-    if isCommitted { return HeldResult(held.value) }
+    if isCommitting { return HeldResult(held.value) }
     do {
       try await part.store(.result, try StoredValue.encode(held.value, by: coder), began: began)
     } catch {

@@ -18,7 +18,7 @@ struct JournalingStep<Base: ComposableOperation>: TransparentOperation {
           run: step.session.run, step: step.position, name: step.name, type: "\(Base.Success.self)")
       }
       try step.checkChildren(of: base)
-      let journal = RunJournal(of: step, committing: base.isCommittedStep ? recorder : nil)
+      let journal = RunJournal(of: step, committing: base.isCommitting ? recorder : nil)
       held = try await base.performHeld(in: context.journaling(in: journal))
     } catch {
       try await recorder.record(error, wasCancelled: Task.isCancelled)

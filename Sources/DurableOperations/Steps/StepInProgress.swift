@@ -186,7 +186,7 @@ struct RunJournal: StepJournal {
   private let attempts: String
   /// Whether a wait may park the run: it would interrupt nothing else.
   let canPark: Bool
-  /// Stores the result of a ``CommittedStep``; nil if that is not all that this journal stores.
+  /// Stores the result of a ``CommittingOperation``; nil if that is not all that this journal stores.
   let committing: (any CommittingRecorder)?
   private let used: UsedKeys
 
@@ -227,7 +227,7 @@ struct RunJournal: StepJournal {
     RunJournal(step, key: key, attempts: "\(attempts)@\(number)", canPark: canPark)
   }
 
-  /// The journal of this part if it is a ``CommittedStep``.
+  /// The journal of this part if it is a ``CommittingOperation``.
   func committing(by recorder: any CommittingRecorder) -> RunJournal {
     RunJournal(step, key: key, attempts: attempts, canPark: canPark, committing: recorder)
   }

@@ -1,5 +1,3 @@
-package import SQLiteSupport
-
 /// The requests of a store. Each function is one transaction.
 ///
 /// Times are milliseconds since the beginning of 1970, UTC.
@@ -7,9 +5,8 @@ package protocol RunBackend: Sendable {
   var options: RunStoreOptions { get }
   /// The file or address, for errors.
   var location: String { get }
-  /// The path of the SQLite file, whose transactions can contain other changes; nil if there is
-  /// none.
-  var file: String? { get }
+  /// Makes other changes in the transactions of the store; nil if the store cannot.
+  var committer: (any StepCommitter)? { get }
   /// Whether child flows are left to the workers of the store, which may be on other machines.
   var leavesChildrenToWorkers: Bool { get }
   /// The most child flows of one step; nil for any number.
@@ -77,21 +74,6 @@ package protocol RunBackend: Sendable {
   /// Stores a key of the step in progress, in place of an earlier one with the same path. A result
   /// is progress: the claim does not count any more among those that did not finish a step.
   func store(key step: StoredStep, by claim: ClaimToken) async throws
-
-  /// Makes changes in the file of the journal, and stores the row that they return: a finished step,
-  /// or a key of the step in progress.
-  ///
-  /// - Parameters:
-  ///   - dropped: The positions of the steps to delete with a finished step.
-  ///   - hasKeys: Whether the step may have keys, which are deleted with a finished step.
-  ///   - changes: Makes the changes. It may run several times, until it is committed.
-  /// - Returns: The value of the changes, with the stored row.
-  /// - Throws: The error of the changes; a ``RunTakenError``, or a ``RunCancelledError``, if the
-  ///   claim is not valid any more. Nothing has changed then.
-  func commit<Value: Sendable>(
-    dropping dropped: Range<Int>, hasKeys: Bool, by claim: ClaimToken,
-    _ changes: @escaping @Sendable (SQLiteConnection) throws -> CommittedValue<Value>
-  ) async throws -> CommittedValue<Value>
 
   /// Deletes all keys of the step in progress.
   func removeKeys(by claim: ClaimToken) async throws
@@ -164,18 +146,11 @@ package protocol RunBackend: Sendable {
 }
 
 extension RunBackend {
+  package var committer: (any StepCommitter)? { nil }
   package var leavesChildrenToWorkers: Bool { false }
   package var mostChildren: Int? { nil }
   package var worker: String? { nil }
   package var pauseBetweenClaims: Duration { .zero }
-
-  /// - Precondition: The store has a file.
-  package func commit<Value: Sendable>(
-    dropping dropped: Range<Int>, hasKeys: Bool, by claim: ClaimToken,
-    _ changes: @escaping @Sendable (SQLiteConnection) throws -> CommittedValue<Value>
-  ) async throws -> CommittedValue<Value> {
-    preconditionFailure("a store without a file makes no other changes")
-  }
 
   package func preparation() async throws -> StorePreparation? { nil }
 

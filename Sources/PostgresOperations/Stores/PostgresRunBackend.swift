@@ -12,7 +12,6 @@ final class PostgresRunBackend: RunBackend {
   let options: RunStoreOptions
   let location: String
   let changes = RunChanges()
-  let file: String? = nil
   let leavesChildrenToWorkers = true
   let mostChildren: Int? = 10_000
   var worker: String? { workerName.process }

@@ -4,6 +4,7 @@ import DurableOperations
 import DurableOperationsTestKit
 import Foundation
 import RecordOperations
+import SQLiteSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct CommittedStepTests {
@@ -209,7 +210,7 @@ import Testing
       for store in [RunStore.memory(), .sqlite(file + ".flows")] {
         let error = try await stepError(Bookings(.own), store)
         let text = (error as? CommittedStepError).map { "\($0)" }
-        let isMemory = store.backend.file == nil
+        let isMemory = store.backend.committer == nil
         let place = isMemory ? "memory" : file + ".flows"
         #expect(
           text?.hasPrefix(
@@ -407,7 +408,10 @@ extension RunStore {
     _ body: @escaping @Sendable (RecordWriter) throws -> Int
   ) async throws {
     let options = database.options
-    _ = try await backend.commit(dropping: 0..<0, hasKeys: false, by: claim) { connection in
+    guard let committer = backend.committer as? any StepCommitter<SQLiteConnection> else {
+      throw CodableError(code: 501)
+    }
+    _ = try await committer.commit(dropping: 0..<0, hasKeys: false, by: claim) { connection in
       let value = try RecordWriter.perform(in: connection, options, isCancelled: { false }, body)
       return CommittedValue(
         value,
