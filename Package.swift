@@ -28,6 +28,7 @@ let package = Package(
     .library(name: "CompositeOperationsTestKit", targets: ["CompositeOperationsTestKit"]),
     .library(name: "DurableOperations", targets: ["DurableOperations"]),
     .library(name: "DurableOperationsTestKit", targets: ["DurableOperationsTestKit"]),
+    .library(name: "DurableRecords", targets: ["DurableRecords"]),
     .library(name: "HTTPOperations", targets: ["HTTPOperations"]),
     .library(name: "HTTPOperationsTestKit", targets: ["HTTPOperationsTestKit"]),
     .library(name: "OperationTracing", targets: ["OperationTracing"]),
@@ -74,7 +75,13 @@ let package = Package(
       swiftSettings: strict),
     .target(
       name: "DurableOperationsTestKit",
-      dependencies: ["CompositeOperations", "DurableOperations", "SQLiteSupport"],
+      dependencies: ["CompositeOperations", "DurableOperations"],
+      swiftSettings: strict),
+    .target(
+      name: "DurableRecords",
+      dependencies: [
+        "CompositeOperations", "DurableOperations", "RecordOperations", "SQLiteSupport",
+      ],
       swiftSettings: strict),
     .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
     .target(
@@ -177,9 +184,20 @@ let package = Package(
       name: "DurableOperationsTests",
       dependencies: [
         "CompositeOperations", "CompositeOperationsTestKit", "DurableOperations",
-        "DurableOperationsTestKit", "RecordOperations", "SQLiteSupport", "SystemSupport",
-        "TestSupport",
+        "DurableOperationsTestKit", "DurableTestSupport", "SQLiteSupport", "TestSupport",
       ], swiftSettings: strictTests),
+    .testTarget(
+      name: "DurableRecordsTests",
+      dependencies: [
+        "CompositeOperations", "CompositeOperationsTestKit", "DurableOperations",
+        "DurableOperationsTestKit", "DurableRecords", "DurableTestSupport", "RecordOperations",
+        "SQLiteSupport",
+      ], swiftSettings: strictTests),
+    // Stores that fail, and programs that are killed.
+    .target(
+      name: "DurableTestSupport",
+      dependencies: ["CompositeOperations", "DurableOperations", "SQLiteSupport", "TestSupport"],
+      path: "Tests/DurableTestSupport", swiftSettings: strict),
     .testTarget(
       name: "FlowFilesTests",
       dependencies: ["CompositeOperations", "FlowFiles", "SystemSupport", "TestSupport"],
@@ -193,7 +211,8 @@ let package = Package(
     .executableTarget(
       name: "FlowCrashes",
       dependencies: [
-        "CompositeOperations", "DurableOperations", "RecordOperations", "SQLiteSupport",
+        "CompositeOperations", "DurableOperations", "DurableRecords", "RecordOperations",
+        "SQLiteSupport",
       ],
       path: "Tests/FlowCrashes", swiftSettings: strict),
     // Programs that tests run, temporary folders and the like.

@@ -1,5 +1,6 @@
 import CompositeOperations
 import DurableOperations
+import DurableTestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct CancellingTests {

@@ -1,6 +1,7 @@
 import CompositeOperations
 import CompositeOperationsTestKit
 import DurableOperations
+import DurableTestSupport
 import Foundation
 import Testing
 

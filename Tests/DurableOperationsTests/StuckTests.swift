@@ -1,6 +1,7 @@
 import CompositeOperations
 import DurableOperations
 import DurableOperationsTestKit
+import DurableTestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct StuckTests {

@@ -1,5 +1,6 @@
 import CompositeOperations
 import DurableOperations
+import DurableRecords
 import RecordOperations
 
 /// A flow with every kind of step.

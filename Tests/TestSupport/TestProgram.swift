@@ -8,6 +8,8 @@ public import Foundation
 public struct TestProgram: Sendable {
   public struct Failure: Error, CustomStringConvertible {
     public let description: String
+
+    public init(_ description: String) { self.description = description }
   }
 
   public let path: String
@@ -48,7 +50,7 @@ public struct TestProgram: Sendable {
         error: error?.fileDescriptor ?? nothing)
       return unsafe process_spawn(&plan, &process)
     }
-    guard code == 0 else { throw Failure(description: "\(path) cannot be started: errno \(code)") }
+    guard code == 0 else { throw Failure("\(path) cannot be started: errno \(code)") }
     return RunningProgram(processIdentifier: process)
   }
 

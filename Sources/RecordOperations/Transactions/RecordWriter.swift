@@ -2,11 +2,11 @@ package import SQLiteSupport
 
 /// Reads and writes records in a transaction, without suspending.
 ///
-/// A `CommittedStep` of `DurableOperations` passes one to its closure, which saves records in the
+/// A `CommittedStep` of `DurableRecords` passes one to its closure, which saves records in the
 /// transaction that also stores the step:
 ///
 /// ```swift
-/// import DurableOperations
+/// import DurableRecords
 /// import RecordOperations
 ///
 /// let library = SQLiteRecordDatabase("library.sqlite")

@@ -1,4 +1,5 @@
 import DurableOperations
+import DurableTestSupport
 import Foundation
 
 /// Checks that no finished work runs again, from the journal after each kill and the effects.

@@ -1,5 +1,6 @@
 import CompositeOperations
 import DurableOperations
+import DurableTestSupport
 import Synchronization
 
 struct ScriptOutput: Codable, Hashable, Sendable {

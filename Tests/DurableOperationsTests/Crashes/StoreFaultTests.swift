@@ -1,5 +1,6 @@
 import CompositeOperations
 import DurableOperations
+import DurableTestSupport
 import Foundation
 import SQLiteSupport
 import Testing
@@ -85,20 +86,6 @@ import Testing
     limit.set(isOn: false)
     #expect(try await flow.run().get() == 2_000_000)
     #expect(try await store.check() == [])
-  }
-}
-
-/// Lets a database grow no further, by SQLite's own limit.
-final class PageLimit: Sendable {
-  private let isOn = Lock(false)
-
-  func set(isOn value: Bool) { isOn.withLock { $0 = value } }
-
-  func apply(_ moment: CommitMoment, _ connection: SQLiteConnection) throws {
-    guard moment == .afterCommit else { return }
-    // A limit below the size of the file means that size.
-    let most = isOn.withLock { $0 } ? 100 : 1_000_000
-    _ = try connection.fetchOne("PRAGMA max_page_count = \(most)") { $0.integer(at: 0) }
   }
 }
 

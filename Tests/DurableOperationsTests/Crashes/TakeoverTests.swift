@@ -1,5 +1,6 @@
 import CompositeOperations
 import DurableOperations
+import DurableTestSupport
 import Foundation
 import Testing
 

@@ -1,16 +1,16 @@
-import CompositeOperations
-import DurableOperations
-import Foundation
-import SQLiteSupport
+package import CompositeOperations
+package import DurableOperations
+package import Foundation
+internal import SQLiteSupport
 
 /// What happens to a store at its commits.
-enum StoreDisturbance: Sendable, Hashable {
+package enum StoreDisturbance: Sendable, Hashable {
   /// The process ends before or after the commit with this number, from 1.
   case stop(isAfter: Bool, commit: Int)
   /// The disk is full at this commit and some more.
   case diskFull(commit: Int, count: Int)
 
-  init(random: inout OperationRandomness) {
+  package init(random: inout OperationRandomness) {
     let commit = Int.random(in: 1...16, using: &random)
     self =
       switch Int.random(in: 0..<3, using: &random) {
@@ -22,11 +22,11 @@ enum StoreDisturbance: Sendable, Hashable {
 }
 
 /// A store that a test disturbs.
-struct DisturbedStore {
-  let store: RunStore
-  let gate: StoreGate
+package struct DisturbedStore {
+  package let store: RunStore
+  package let gate: StoreGate
 
-  init(_ file: String, now: @escaping @Sendable () -> Date = { Date() }) {
+  package init(_ file: String, now: @escaping @Sendable () -> Date = { Date() }) {
     let gate = StoreGate()
     self.gate = gate
     let options = RunStoreOptions(durability: .normal, now: now)
@@ -35,7 +35,7 @@ struct DisturbedStore {
 }
 
 /// Makes the commits of a store fail.
-final class StoreGate: Sendable {
+package final class StoreGate: Sendable {
   private struct State: Sendable {
     var disturbance: StoreDisturbance?
     var commits = 0
@@ -45,12 +45,12 @@ final class StoreGate: Sendable {
   private let state = Lock(State())
 
   /// Begins another disturbance, or none. A store that has stopped remains so.
-  func begin(_ disturbance: StoreDisturbance?) {
+  package func begin(_ disturbance: StoreDisturbance?) {
     state.withLock { $0 = State(disturbance: disturbance, isStopped: $0.isStopped) }
   }
 
   /// - Throws: The error that the store reports for its writes.
-  func pass(_ moment: CommitMoment) throws {
+  package func pass(_ moment: CommitMoment) throws {
     let error = state.withLock { state -> (any Error)? in
       if moment == .beforeCommit { state.commits += 1 }
       switch state.disturbance {

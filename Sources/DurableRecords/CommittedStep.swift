@@ -1,4 +1,5 @@
 public import CompositeOperations
+internal import DurableOperations
 public import RecordOperations
 internal import SQLiteSupport
 
@@ -7,6 +8,7 @@ internal import SQLiteSupport
 ///
 /// ```swift
 /// import DurableOperations
+/// import DurableRecords
 /// import RecordOperations
 ///
 /// struct Shipment: Codable, Identifiable, RecordConvertible {

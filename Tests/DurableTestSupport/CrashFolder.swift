@@ -1,33 +1,32 @@
-import DurableOperations
-import Foundation
-import TestSupport
-import Testing
+package import Foundation
+package import TestSupport
 
 /// A folder for a journal and the processes that use it. It is removed with its contents when it is
 /// deallocated.
-final class CrashFolder: Sendable {
-  let path: String
+package final class CrashFolder: Sendable {
+  package let path: String
 
-  init() throws {
+  package init() throws {
     path = FileManager.default.temporaryDirectory.path + "/flows-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
   }
 
   deinit { try? FileManager.default.removeItem(atPath: path) }
 
-  var journal: String { path + "/flows.sqlite" }
+  package var journal: String { path + "/flows.sqlite" }
 
   /// The lines that bodies have appended.
-  var effects: [EffectLine] {
+  package var effects: [EffectLine] {
     get throws {
       guard let data = FileManager.default.contents(atPath: path + "/effects") else { return [] }
       return try String(decoding: data, as: UTF8.self).split(separator: "\n").map { line in
         // A key may contain spaces.
         let fields = line.split(separator: " ").map(String.init)
+        guard let launch = fields.first.flatMap({ Int($0) }),
+          let fence = fields.last.flatMap({ Int($0) })
+        else { throw TestProgram.Failure("the line '\(line)' of the effects has no numbers") }
         return EffectLine(
-          launch: try #require(fields.first.flatMap(Int.init)),
-          key: fields.dropFirst().dropLast().joined(separator: " "),
-          fence: try #require(fields.last.flatMap(Int.init)))
+          launch: launch, key: fields.dropFirst().dropLast().joined(separator: " "), fence: fence)
       }
     }
   }
@@ -37,14 +36,14 @@ final class CrashFolder: Sendable {
   /// - Parameters:
   ///   - launch: The number of the process in this folder.
   ///   - details: The further arguments.
-  func start(
+  package func start(
     _ work: String, launch: Int, _ details: [String] = [], output: FileHandle? = nil
   ) throws -> RunningProgram {
     let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     let program = tests.deletingLastPathComponent().appendingPathComponent("FlowCrashes")
-    try #require(
-      FileManager.default.isExecutableFile(atPath: program.path),
-      "\(program.path) is missing; run `swift build --build-tests`")
+    guard FileManager.default.isExecutableFile(atPath: program.path) else {
+      throw TestProgram.Failure("\(program.path) is missing; run `swift build --build-tests`")
+    }
     return try TestProgram(program.path, [work, path, "\(launch)"] + details)
       .start(output: output, error: output)
   }
@@ -52,12 +51,14 @@ final class CrashFolder: Sendable {
   /// Runs the program to its end.
   ///
   /// - Returns: The status, or the signal that ended it, and its output.
-  func run(
+  package func run(
     _ work: String, launch: Int, _ details: String...
   ) async throws -> (status: Int32, output: String) {
     let path = "\(path)/output-\(launch)"
     try Data().write(to: URL(fileURLWithPath: path))
-    let output = try #require(FileHandle(forWritingAtPath: path))
+    guard let output = FileHandle(forWritingAtPath: path) else {
+      throw TestProgram.Failure("\(path) cannot be written")
+    }
     let status = try await start(work, launch: launch, details, output: output).end()
     try output.close()
     return (status, try String(contentsOfFile: path, encoding: .utf8))
@@ -65,10 +66,14 @@ final class CrashFolder: Sendable {
 }
 
 /// One run of a body.
-struct EffectLine: Hashable, Sendable {
+package struct EffectLine: Hashable, Sendable {
   /// The number of the process.
-  let launch: Int
+  package let launch: Int
   /// The idempotency key.
-  let key: String
-  let fence: Int
+  package let key: String
+  package let fence: Int
+
+  package init(launch: Int, key: String, fence: Int) {
+    (self.launch, self.key, self.fence) = (launch, key, fence)
+  }
 }

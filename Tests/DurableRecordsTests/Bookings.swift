@@ -1,6 +1,8 @@
 import CompositeOperations
 import CompositeOperationsTestKit
 import DurableOperations
+import DurableRecords
+import DurableTestSupport
 import RecordOperations
 
 /// A flow that books records in the file of its journal.
@@ -47,7 +49,7 @@ struct Bookings: DurableSequence {
     case .failing:
       return CommittedStep<Int>(in: Self.database) { records in
         _ = try records.book("\(next)")
-        throw CodableError(code: next)
+        throw BookingError(code: next)
       }
     }
   }
@@ -117,3 +119,5 @@ func withBookings<Value>(
     return try await Bookings.$database.withValue(database) { try await body(file, database) }
   }
 }
+
+struct BookingError: Error, Codable, Hashable { var code = 0 }

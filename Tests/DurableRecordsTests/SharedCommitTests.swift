@@ -1,5 +1,6 @@
 import CompositeOperations
 import DurableOperations
+import DurableTestSupport
 import Foundation
 import RecordOperations
 import SQLiteSupport
@@ -21,7 +22,7 @@ import Testing
         calls.withLock { $0 += 1 }
         _ = try records.book("failed")
         switch failure {
-        case .error: throw CodableError(code: 1)
+        case .error: throw BookingError(code: 1)
         case .recordError: return try records.book("failed")
         case .taken: return 0
         case .rollback: return try records.bookRefused()
@@ -35,7 +36,7 @@ import Testing
       }
       #expect(results.map { $0 == nil } == [true, false, true])
       switch failure {
-      case .error: #expect(results[1] as? CodableError == CodableError(code: 1))
+      case .error: #expect(results[1] as? BookingError == BookingError(code: 1))
       case .recordError: #expect(results[1] is RecordError)
       case .taken: #expect(results[1] is RunTakenError)
       case .rollback: #expect(results[1] is SQLiteError)

@@ -2,6 +2,8 @@ import CompositeOperations
 import CompositeOperationsTestKit
 import DurableOperations
 import DurableOperationsTestKit
+import DurableRecords
+import DurableTestSupport
 import Foundation
 import RecordOperations
 import SQLiteSupport
@@ -100,7 +102,7 @@ import Testing
   @Test func `J25: an error rolls the records back, and is the outcome of the step`() async throws {
     try await withBookings { file, database in
       let store = RunStore.sqlite(file)
-      #expect(try await stepError(Bookings(.failing), store) as? CodableError == CodableError())
+      #expect(try await stepError(Bookings(.failing), store) as? BookingError == BookingError())
       #expect(try await database.bookings == [])
       let step = try #require(try await store.run("r")?.steps.first)
       #expect(step.kind == .error && step.name == "CommittedStep")
@@ -362,7 +364,8 @@ struct OneStep: DurableSequence {
     case .keyedInBody:
       SimpleOperation.withContext { context in
         let count = try await context.run(booking.named("booking").journaled(as: "k"))
-        return try await context.run(Note("after", count).journaled(as: "after"))
+        let after = SimpleOperation { count }.named("after")
+        return try await context.run(after.journaled(as: "after"))
       }
     case .keyedRetried: booking.journaled(as: "k").durablyRetrying(attempts: 100)
     case .keyedStep: booking.journaled(as: "k")
@@ -397,7 +400,7 @@ final class CancelledTask: Sendable {
 extension RunStore {
   func claim(_ id: RunID) async throws -> ClaimToken {
     guard case .claimed(let claim) = try await backend.claim(id) else {
-      throw CodableError(code: 409)
+      throw BookingError(code: 409)
     }
     return claim.token
   }
@@ -409,7 +412,7 @@ extension RunStore {
   ) async throws {
     let options = database.options
     guard let committer = backend.committer as? any StepCommitter<SQLiteConnection> else {
-      throw CodableError(code: 501)
+      throw BookingError(code: 501)
     }
     _ = try await committer.commit(dropping: 0..<0, hasKeys: false, by: claim) { connection in
       let value = try RecordWriter.perform(in: connection, options, isCancelled: { false }, body)
