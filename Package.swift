@@ -71,7 +71,7 @@ let package = Package(
       swiftSettings: strict),
     .target(
       name: "DurableOperations",
-      dependencies: ["CompositeOperations", "RecordOperations", "SQLiteSupport", "SystemSupport"],
+      dependencies: ["CompositeOperations", "SQLiteSupport", "SystemSupport"],
       swiftSettings: strict),
     .target(
       name: "DurableOperationsTestKit",
@@ -295,7 +295,7 @@ if headersOfPostgres.contains(where: FileManager.default.fileExists) {
     .testTarget(
       name: "PostgresOperationsTests",
       dependencies: [
-        "CompositeOperations", "CompositeOperationsTestKit", "DurableOperations",
+        "CompositeOperations", "CompositeOperationsTestKit", "DurableOperations", "DurableRecords",
         "OperationTracing", "PostgresOperations", "PostgresTestSupport", "RecordOperations",
         "SystemSupport", "TestSupport",
       ], swiftSettings: strictTests),

@@ -319,7 +319,7 @@ struct RecordsOnPostgresTests {
     .enabled("this build has libpq") {
       let address = "postgresql://user@/none?host=/no/such/folder"
       return try await Program.coop("journal", address, "check").run().error.contains(
-        "not linked")
+        "built without PostgreSQL")
     }) func `a build without libpq says what to install`() async throws
   {
     let printed = try await Program.coop("records", "tables", Self.address).run()

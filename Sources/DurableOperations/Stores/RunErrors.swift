@@ -175,7 +175,7 @@ public struct RunStoreError: Error, Hashable, Sendable, CustomStringConvertible 
     case unreachable
     /// The server does not have the schema of the store, or has an unsupported version of it.
     case unsupportedSchema
-    /// No module of the program knows the scheme of the address.
+    /// The address has a scheme of no store, or one that this program was built without.
     case invalidAddress
     /// A value cannot be encoded.
     case notEncodable
@@ -197,6 +197,16 @@ public struct RunStoreError: Error, Hashable, Sendable, CustomStringConvertible 
 
   package static func noSuchRun(_ id: RunID) -> RunStoreError {
     RunStoreError(.noSuchRun, "there is no run \(id) in this store")
+  }
+
+  /// The error for an address of no store.
+  package static func unknownScheme(_ scheme: String) -> RunStoreError {
+    RunStoreError(
+      .invalidAddress,
+      """
+      \(scheme)://… is no address of a store; expected the path of an SQLite file, or \
+      postgresql://USER@HOST/DATABASE
+      """)
   }
 
   package static func hasEnded(_ run: StoredRun) -> RunStoreError {

@@ -1,18 +1,6 @@
 internal import CompositeOperations
 package import RecordOperations
 
-/// Opens databases at addresses, for `DatabaseAddress`, which finds this type by its name. The
-/// optimizer removes an internal type that its module does not use.
-package enum PostgresRecordOpener: RecordDatabaseOpener {
-  package static func database(
-    at address: String, schema: String?, hinting: Bool
-  ) -> any ServedRecordDatabase {
-    var options = PostgresRecordOptions(hinting: hinting)
-    if let schema { options.schema = schema }
-    return PostgresRecordDatabase(address, options)
-  }
-}
-
 extension PostgresRecordDatabase: ServedRecordDatabase {
   package func mirrorProblems() async throws -> [String: String?] {
     try await read { session in

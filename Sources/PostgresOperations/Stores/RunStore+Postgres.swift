@@ -43,15 +43,3 @@ extension RunStore {
     RunStore(PostgresRunBackend(address, queue: queue, options: options, lease: lease))
   }
 }
-
-/// Opens stores of addresses, for `RunStore(at:)`, which finds this type by its name. The optimizer
-/// removes an internal type that its module does not use.
-package enum PostgresStoreOpener: RunStoreOpener {
-  package static func store(
-    at address: String, queue: String, lease: Duration?, _ options: RunStoreOptions?
-  ) -> RunStore {
-    let options = options ?? RunStoreOptions(valueLimit: 1 << 20)
-    guard let lease else { return .postgres(address, queue: queue, options: options) }
-    return .postgres(address, queue: queue, lease: lease, options: options)
-  }
-}

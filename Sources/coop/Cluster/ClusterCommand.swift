@@ -64,7 +64,7 @@ struct ClusterCommand {
   /// - Returns: The exit status.
   func run() async -> Int32 {
     do {
-      let store = try RunStore(at: place, queue: queue)
+      let store = try StoreOptions.store(at: place, queue: queue)
       do {
         let status = try await run(in: store)
         await store.close()

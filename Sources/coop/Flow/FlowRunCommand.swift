@@ -58,7 +58,8 @@ struct FlowRunCommand {
   /// The store whose workers run the commands.
   private func workers(at address: String) throws -> RunStore {
     do {
-      return try RunStore(at: address, queue: arguments.queue ?? StoreOptions.defaultQueue)
+      return try StoreOptions.store(
+        at: address, queue: arguments.queue ?? StoreOptions.defaultQueue)
     } catch let error as RunStoreError where error.reason == .invalidAddress {
       throw MissingPostgresError()
     }

@@ -79,7 +79,7 @@ struct JournalCommand {
   func run() async -> Int32 {
     do {
       let place = arguments.place
-      let store = try RunStore(
+      let store = try StoreOptions.store(
         at: place, queue: arguments.queue ?? StoreOptions.defaultQueue, options: options)
       if !RunStore.isAddress(place), arguments.action != .`init` { try checkFile() }
       let actions = JournalActions(arguments, store, output, standardError)

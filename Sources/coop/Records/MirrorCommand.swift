@@ -15,8 +15,8 @@ struct MirrorCommand {
     let options = SQLiteOptions(trustsSchema: arguments.trustsSchema)
     local = SQLiteRecordDatabase(arguments.local, options)
     if let address = DatabaseAddress(arguments.remote) {
-      remote = .server(
-        try address.database(in: arguments.schema, hinting: !arguments.runsOnce))
+      remote = try RecordsPlace(
+        at: address, in: arguments.schema, hinting: !arguments.runsOnce)
     } else {
       remote = .file(SQLiteRecordDatabase(arguments.remote, options))
     }

@@ -1,5 +1,6 @@
 import CommandLineOperations
 import RecordOperations
+import SystemSupport
 
 /// The arguments of `coop records`.
 struct RecordsArguments: Sendable {

@@ -78,7 +78,7 @@ struct RecordsCommand {
 
   private static func database(_ arguments: RecordsArguments) throws -> RecordsPlace {
     if let address = DatabaseAddress(arguments.file) {
-      return .server(try address.database(in: arguments.schema))
+      return try RecordsPlace(at: address, in: arguments.schema)
     }
     let access: SQLiteOptions.Access =
       switch arguments.action {

@@ -1,4 +1,9 @@
 import RecordOperations
+import SystemSupport
+
+#if canImport(PostgresOperations)
+  import PostgresOperations
+#endif
 
 /// A database that an argument names: a SQLite file, or a database at an address.
 enum RecordsPlace: Sendable {
@@ -6,6 +11,30 @@ enum RecordsPlace: Sendable {
   case server(any ServedRecordDatabase)
 
   static let expected = "a SQLite file, or postgresql://USER@HOST/DATABASE"
+
+  /// Names the database at an address.
+  ///
+  /// - Parameters:
+  ///   - schema: The name of the schema; nil for the default one.
+  ///   - hinting: Whether streams of hints create what they need in the database.
+  /// - Throws: A `RecordError` without the rest of the address, which may have a password.
+  init(at address: DatabaseAddress, in schema: String?, hinting: Bool = false) throws {
+    guard address.isPostgres else {
+      throw RecordError(
+        .unsupported(
+          """
+          \(address.scheme)://… is no address of a database of records; expected the path of a SQLite \
+          file, or postgresql://USER@HOST/DATABASE
+          """))
+    }
+    #if canImport(PostgresOperations)
+      var options = PostgresRecordOptions(hinting: hinting)
+      if let schema { options.schema = schema }
+      self = .server(PostgresRecordDatabase(address.text, options))
+    #else
+      throw RecordError(.unsupported(address.missingPostgres))
+    #endif
+  }
 
   var database: any RecordDatabase {
     switch self {

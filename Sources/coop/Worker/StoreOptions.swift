@@ -1,6 +1,10 @@
 import CommandLineOperations
 import DurableOperations
-import RecordOperations
+import SystemSupport
+
+#if canImport(PostgresOperations)
+  import PostgresOperations
+#endif
 
 /// The arguments that name a store: a path or an address, and `--queue QUEUE`.
 enum StoreOptions {
@@ -22,6 +26,26 @@ enum StoreOptions {
       throw UsageError("\(command): invalid \(name) \(argument); expected \(expected)")
     }
     return place
+  }
+
+  /// Opens the store at a path or an address.
+  ///
+  /// - Parameters:
+  ///   - lease: How long a claim is valid without a sign of life; nil for the default of the store.
+  ///   - options: The settings; nil for the default ones of the store.
+  /// - Throws: A `RunStoreError` without the rest of the address, which may have a password.
+  static func store(
+    at place: String, queue: String, lease: Duration? = nil, options: RunStoreOptions? = nil
+  ) throws -> RunStore {
+    #if canImport(PostgresOperations)
+      return try RunStore(at: place, queue: queue, lease: lease, options: options)
+    #else
+      guard let address = DatabaseAddress(place) else {
+        return .sqlite(place, options: options ?? RunStoreOptions())
+      }
+      guard address.isPostgres else { throw RunStoreError.unknownScheme(address.scheme) }
+      throw RunStoreError(.invalidAddress, address.missingPostgres)
+    #endif
   }
 
   /// Takes the value of `--queue` from the arguments.
@@ -54,7 +78,20 @@ enum StoreOptions {
   }
 }
 
+extension DatabaseAddress {
+  /// Says that the program cannot open the address, and what to do.
+  var missingPostgres: String {
+    """
+    \(scheme)://…: this program was built without PostgreSQL; install libpq (libpq-dev on Debian), \
+    run `swift package purge-cache`, and build it again
+    """
+  }
+}
+
 extension RunStore {
+  /// Whether a text is an address, and not a path.
+  static func isAddress(_ place: String) -> Bool { DatabaseAddress(place) != nil }
+
   /// Whether a text is the address of a PostgreSQL database.
   static func isPostgresAddress(_ place: String) -> Bool {
     DatabaseAddress(place)?.isPostgres == true

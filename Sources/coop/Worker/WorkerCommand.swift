@@ -41,7 +41,7 @@ struct WorkerCommand {
   func run() async -> Int32 {
     do {
       let place = arguments.place
-      let store = try RunStore(
+      let store = try StoreOptions.store(
         at: place, queue: arguments.queue ?? StoreOptions.defaultQueue, lease: arguments.lease)
       do {
         let status = try await run(in: store)

@@ -261,7 +261,7 @@ struct FlowOnTests {
     .enabled("this build has libpq") {
       let address = "postgresql://user@/none?host=/no/such/folder"
       return try await Program.coop("journal", address, "check").run().error.contains(
-        "not linked")
+        "built without PostgreSQL")
     }) func `L11: a build without libpq says what to install`() async throws
   {
     let flow = try FlowFixture(#""a": {"run": "true"}"#)

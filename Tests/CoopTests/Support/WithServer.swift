@@ -33,7 +33,9 @@ enum WithServer {
   private static func missing(isBare: Bool) async throws -> String? {
     let address = "postgresql://user@/none?host=/no/such/folder"
     let connected = try await Program.coop("journal", address, "check").run()
-    if connected.error.contains("not linked") { return "PostgreSQL: libpq is missing" }
+    if connected.error.contains("built without PostgreSQL") {
+      return "PostgreSQL: libpq is missing"
+    }
     let started = try await shell("true", isBare: isBare).run()
     // Any other failure is one of the tests.
     let isMissing = ["not installed", "missing"].contains(where: started.error.contains)

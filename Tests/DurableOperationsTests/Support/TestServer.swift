@@ -34,9 +34,11 @@ struct TestServer: Sendable {
   }
 
   func store(_ options: RunStoreOptions) -> RunStore {
-    do { return try RunStore(at: address, queue: queue, options: options) } catch {
-      fatalError("\(error)")
-    }
+    #if canImport(PostgresOperations)
+      return .postgres(address, queue: queue, options: options)
+    #else
+      fatalError("COMPOSITE_TEST_STORE is set, but this build has no PostgresOperations")
+    #endif
   }
 
   /// Lets a time pass for all rows of the queue.

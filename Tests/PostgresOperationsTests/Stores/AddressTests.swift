@@ -1,5 +1,6 @@
 internal import CompositeOperations
 internal import DurableOperations
+internal import PostgresOperations
 internal import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct AddressTests {
