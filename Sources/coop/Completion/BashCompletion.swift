@@ -6,7 +6,7 @@ struct BashCompletion {
 
   init(_ contexts: [CompletionContext]) {
     cases = CompletionCases(
-      contexts: contexts, files: "_coop_files", programs: "_coop_programs",
+      contexts: contexts, files: "_coop_files",
       // bash inserts a word as it is. So a word that has to be quoted on a line is quoted twice.
       words: { Self.call($0.map(\.quotedForShell.quotedForShell)) },
       described: { Self.call($0.map(\.name)) })
@@ -100,12 +100,6 @@ struct BashCompletion {
       done
       # bash quotes the names, and adds a slash to folders. It prints an error outside of a completion.
       compopt -o filenames 2> /dev/null
-    }
-
-    # Completes programs in the search path, and files.
-    _coop_programs() {
-      [[ $current == */* ]] || mapfile -t COMPREPLY < <(compgen -c -- "$current" | sort -u)
-      ((${#COMPREPLY[@]} > 0)) || _coop_files
     }
 
     \(cases.functions)

@@ -1,9 +1,8 @@
 /// The table as the cases of `case` statements of bash and zsh.
 struct CompletionCases {
   let contexts: [CompletionContext]
-  /// The commands of the script that complete files, and programs.
+  /// The command of the script that completes files.
   let files: String
-  let programs: String
   /// Returns the command of the script that completes words.
   let words: ([String]) -> String
   /// Returns the command of the script that completes actions or options.
@@ -103,7 +102,6 @@ struct CompletionCases {
   private func command(_ value: CompletionValue) -> String? {
     switch value {
     case .file: files
-    case .program: programs
     case .words(let texts): words(texts)
     case .step, .text: nil
     }

@@ -45,8 +45,6 @@ struct CompletionOption {
 enum CompletionValue {
   /// A file or a folder.
   case file
-  /// A program in the search path, or a file.
-  case program
   case words([String])
   /// A step of a flow file. Scripts complete none, because they do not read the file.
   case step

@@ -3,10 +3,8 @@
 /// Tests compare it with the usage texts and the messages of the commands.
 enum CompletionTable {
   static let root = CompletionNode(
-    "coop", "programs for everyday use, built from operations",
-    actions: [
-      clusterDemo, completion, duplicates, flow, issues, journal, records, run, tour, worker,
-    ],
+    "coop", "runs flow files, and controls durable runs and records",
+    actions: [clusterDemo, completion, flow, journal, records, worker],
     options: [help])
 
   static let help = CompletionOption("--help", "shows the options")
@@ -30,14 +28,6 @@ enum CompletionTable {
   private static let completion = CompletionNode(
     "completion", "prints a script that completes the arguments of this program",
     positions: [.words(CompletionCommand.Shell.allCases.map(\.rawValue))], options: [help])
-
-  private static let duplicates = CompletionNode(
-    "duplicates", "finds files with the same contents", positions: [.file],
-    repeatsLastPosition: true,
-    options: [
-      json, CompletionOption("--empty", "includes empty files"),
-      CompletionOption("--journal", "stores each finished step in a file", .file),
-    ] + observation + [help])
 
   /// The options and actions of `coop flow`, whose command line is in `Sources/coop/Flow`.
   private static let flow = CompletionNode(
@@ -64,30 +54,6 @@ enum CompletionTable {
         "schema", "prints the format of flow files", positions: [.file], options: [help]),
     ],
     options: [help])
-
-  private static let issues = CompletionNode(
-    "issues", "lists the open issues of a user's repositories on GitHub", positions: [.text],
-    options: [
-      CompletionOption("--api", "the server", .text),
-      CompletionOption("--width", "the maximum number of concurrent requests", .text), json,
-    ] + observation + [help])
-
-  private static let run = CompletionNode(
-    "run", "runs commands in parallel",
-    actions: [
-      CompletionNode(
-        "--", "precedes the first command", positions: [.program, .file],
-        repeatsLastPosition: true)
-    ],
-    options: [
-      CompletionOption("--width", "the maximum number of concurrent commands", .text),
-      CompletionOption("--keep-going", "continues after a failure"),
-      CompletionOption("--grouped", "prints the output of a command in one piece"),
-      CompletionOption("--timeout", "the maximum seconds of a command", .text),
-    ] + observation + [help])
-
-  private static let tour = CompletionNode(
-    "tour", "shows what operations can do, with the code", options: observation + [help])
 
   private static let worker = CompletionNode(
     "worker", "runs durable runs of a database or file", positions: [.file],

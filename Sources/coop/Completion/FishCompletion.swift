@@ -106,7 +106,6 @@ struct FishCompletion {
   private func flags(_ value: CompletionValue) -> String? {
     switch value {
     case .file: "-F"
-    case .program: "-F -a '(__fish_complete_command)'"
     case .words(let words): "-f -a \(quoted(words.map(quoted).joined(separator: " ")))"
     case .step, .text: nil
     }

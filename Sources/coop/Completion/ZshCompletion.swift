@@ -6,7 +6,7 @@ struct ZshCompletion {
 
   init(_ contexts: [CompletionContext]) {
     cases = CompletionCases(
-      contexts: contexts, files: "_files", programs: "_coop_programs",
+      contexts: contexts, files: "_files",
       words: { words in
         "_wanted values expl value compadd -- "
           + words.map(\.quotedForShell).joined(separator: " ")
@@ -60,10 +60,6 @@ struct ZshCompletion {
     _coop_describe() {
       local -a described=("$@")
       _describe argument described
-    }
-
-    _coop_programs() {
-      _alternative 'commands:program:_command_names -e' 'files:file:_files'
     }
 
     \(cases.functions)
