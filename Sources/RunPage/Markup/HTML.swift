@@ -1,11 +1,7 @@
 import SystemSupport
 
 /// Text of an HTML page. Interpolated values are escaped, so that the names, values and errors of
-/// runs are never markup.
-///
-/// ```swift
-/// let cell: HTML = "<td title=\"\(attribute: flow)\">\(flow)</td>"
-/// ```
+/// runs are never markup: `"<td title=\"\(attribute: flow)\">\(flow)</td>"`.
 struct HTML: Sendable, ExpressibleByStringInterpolation {
   private(set) var text: String
 
