@@ -29,8 +29,8 @@ install: ## Install coop and its completions into /usr/local (or PREFIX=$HOME/.l
 uninstall: ## Remove what `make install` has installed, with the same PREFIX and DESTDIR
 	@DESTDIR="$(DESTDIR)" .ci/install --uninstall "$(PREFIX)"
 
-test: libraries ## Run every test once, in debug (MODULE=HTTPOperations: those of a module; VERBOSE=1: all output)
-	@.ci/test $(MODULE)
+test: libraries ## Run every test once, in debug (MODULE=HTTPOperations, FILTER='P5: ', VERBOSE=1)
+	@FILTER='$(FILTER)' .ci/test $(MODULE)
 
 check: ## Check everything that CI checks: sources, every test in debug and release, a package of a user, documentation
 	@.ci/check

@@ -2,17 +2,23 @@
 // classes of XCTest, that one needs an index of all sources, which takes a quarter of the time of a
 // build in debug. All tests of this package use Swift Testing; the package in Tests/UserPackage has
 // tests that use XCTest.
+import Foundation
 import Testing
-import XCTest
 
 @main struct TestMain {
   static func main() async {
     let arguments = CommandLine.arguments
-    if let option = arguments.firstIndex(of: "--testing-library"),
-      arguments[option...].dropFirst().first == "swift-testing"
-    {
-      await Testing.__swiftPMEntryPoint() as Never
+    let option = arguments.firstIndex(of: "--testing-library")
+    if option.map({ arguments[$0...].dropFirst().first == "swift-testing" }) != true {
+      // With an entry point of its own, `swift test` enables only XCTest, and would succeed.
+      let text = """
+        error: no test uses XCTest; run `make test`, or
+        swift test --disable-xctest --enable-swift-testing
+
+        """
+      try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
+      exit(1)
     }
-    XCTMain([])
+    await Testing.__swiftPMEntryPoint() as Never
   }
 }
