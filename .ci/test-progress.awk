@@ -8,7 +8,7 @@ function show(line) { print line; fflush() }
 /^\/.*:[0-9]+:([0-9]+:)? (error|warning): |^[a-z-]*:? ?(fatal )?error: / { show($0); isDetail = 3; next }
 # The lines below an issue explain it.
 /^✘ (Test .* recorded|Suite|Test case)/ { show($0); isDetail = 3; next }
-/^(✔|✘) Test run with/ { show($0); next }
+/^[^ ]+ Test run with/ { show($0); next }
 /^[ \t]*Executed [1-9][0-9]* tests?/ {
   # XCTest says it for the suite, the bundle and the whole.
   sub(/^[ \t]*/, "")
