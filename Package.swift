@@ -12,7 +12,7 @@ let strict: [SwiftSetting] = [
   .strictMemorySafety(),
 ]
 
-// In release, only the library is optimized and not its tests, which compile in a third of the time then. The
+// In release, only the library is optimized, and not its tests, which then compile faster. The
 // tests of the core and of call sites are optimized, because the modules of users specialize the engine.
 let strictTests = strict + [.unsafeFlags(["-Onone"], .when(configuration: .release))]
 
@@ -239,7 +239,7 @@ let package = Package(
         "CommandLineOperations", "CompositeOperations", "OperationTracing", "SystemSupport",
         "TestSupport",
       ],
-      swiftSettings: strict),
+      swiftSettings: strictTests),
     .testTarget(
       name: "CoopTests",
       dependencies: [
@@ -266,7 +266,7 @@ let headersOfPostgres = ["", "postgresql/", "pgsql/"].flatMap { folder in
 if headersOfPostgres.contains(where: FileManager.default.fileExists) {
   package.products.append(
     .library(name: "PostgresOperations", targets: ["PostgresOperations"]))
-  // The tests of durable runs and of record databases also run on PostgreSQL, the demo takes
+  // The tests of durable runs and of record databases also run on PostgreSQL, `coop` takes
   // addresses, and the benchmarks measure it.
   let users = ["Benchmarks", "DurableOperationsTests", "RecordOperationsTests", "coop"]
   for target in package.targets where users.contains(target.name) {

@@ -10,7 +10,8 @@ import Testing
     let arguments = CommandLine.arguments
     let option = arguments.firstIndex(of: "--testing-library")
     if option.map({ arguments[$0...].dropFirst().first == "swift-testing" }) != true {
-      // With an entry point of its own, `swift test` enables only XCTest, and would succeed.
+      // If the tests have an entry point of their own, `swift test` enables only XCTest. Without this
+      // error it would succeed, although no test has run.
       let text = """
         error: no test uses XCTest; run `make test`, or
         swift test --disable-xctest --enable-swift-testing

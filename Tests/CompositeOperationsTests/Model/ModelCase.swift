@@ -164,7 +164,7 @@ struct ModelCase: Sendable {
 extension ModelCase {
   /// The command that runs the case again.
   var reproductionCommand: String {
-    "COMPOSITE_MODEL_SEED=\(workers)-\(seed) swift test --filter ModelTests"
+    "COMPOSITE_MODEL_SEED=\(workers)-\(seed) make test FILTER=ModelTests"
   }
 }
 

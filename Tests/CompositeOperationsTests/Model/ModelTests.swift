@@ -3,7 +3,7 @@ import Testing
 /// Checks random trees of operations against the rules, which `Rules` implements as plain code.
 ///
 /// A failure shows the seed, the smallest failing tree that was found, and its log. This command
-/// runs the seed again: `COMPOSITE_MODEL_SEED=one-17 swift test --filter ModelTests`.
+/// runs the seed again: `COMPOSITE_MODEL_SEED=one-17 make test FILTER=ModelTests`.
 /// With `COMPOSITE_SOAK_SECONDS=600`, the tests also run new random seeds for 600 seconds.
 @Suite struct ModelTests {
   @Test(arguments: Batch.all(of: .one, trees: 16_000))

@@ -4,17 +4,19 @@ import Foundation
 import TestSupport
 import Testing
 
+private let soakSeconds =
+  ProcessInfo.processInfo.environment["COMPOSITE_SOAK_SECONDS"].flatMap { Int($0) } ?? 3
+
 /// Random flows of processes, files, requests and queues. Half of them are cancelled at a random
 /// time.
 ///
 /// The duration is 3 s, or `COMPOSITE_SOAK_SECONDS`. Every run uses a new seed.
-@Suite(.timeLimit(.minutes(10))) struct SoakTests {
+@Suite(.timeLimit(.minutes(10 + soakSeconds / 60))) struct SoakTests {
   // In a child process, because other tests open and close descriptors at the same time.
   @Test func `random flows leave no descriptors, zombies or temporary files`() async {
     await #expect(processExitsWith: .success) {
       let seed = UInt64.random(in: 0...UInt64.max)
-      let seconds = ProcessInfo.processInfo.environment["COMPOSITE_SOAK_SECONDS"].flatMap(Int.init)
-      let end = ContinuousClock.now + .seconds(seconds ?? 3)
+      let end = ContinuousClock.now + .seconds(soakSeconds)
       var random = OperationRandomness.seeded(seed)
       let fixture = try SoakFixture()
       // Opens the connections, threads and watchers that stay open.
