@@ -214,7 +214,7 @@ struct FlowOnTests {
     #expect(printed.status == 130)
     #expect(!on.flow.exists("ran"))
     #expect(!printed.error.contains("s3cret"))
-    let notices = printed.error.split(separator: "\n").filter { $0.contains("has claimed") }
+    let notices = printed.error.split(separator: "\n").filter { $0.contains("no worker of") }
     #expect(notices.count == 1, "\(printed.error)")
     let notice = String(notices.first ?? "")
     #expect(notice.hasPrefix("coop flow: no worker of postgresql://postgres:***@/"), "\(notice)")
