@@ -36,9 +36,13 @@ let package = Package(
     .executable(name: "coop", targets: ["coop"]),
   ],
   targets: [
-    .target(name: "SystemSupport", dependencies: ["CProcesses"], swiftSettings: strict),
+    // What the core needs of the system. A module of its own, because a package that uses only the
+    // core waits for this one before it compiles the core.
+    .target(name: "ThreadSupport", dependencies: ["CProcesses"], swiftSettings: strict),
+    .target(
+      name: "SystemSupport", dependencies: ["CProcesses", "ThreadSupport"], swiftSettings: strict),
     .target(name: "CProcesses"),
-    .target(name: "CompositeOperations", dependencies: ["SystemSupport"], swiftSettings: strict),
+    .target(name: "CompositeOperations", dependencies: ["ThreadSupport"], swiftSettings: strict),
     .target(
       name: "OperationTracing", dependencies: ["CompositeOperations", "SystemSupport"],
       resources: [.embedInCode("Timeline/Page")], swiftSettings: strict),

@@ -1,4 +1,4 @@
-internal import SystemSupport
+internal import ThreadSupport
 
 /// A lock for contended state, with the rules of a ``Lock``.
 ///

@@ -1,4 +1,4 @@
-internal import SystemSupport
+internal import ThreadSupport
 
 /// A lock with a condition variable, for a thread of the package that waits until another thread
 /// changes the state.

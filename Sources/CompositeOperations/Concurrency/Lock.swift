@@ -1,4 +1,4 @@
-internal import SystemSupport
+internal import ThreadSupport
 
 #if !SANITIZER
   internal import Synchronization

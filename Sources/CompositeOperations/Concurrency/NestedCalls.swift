@@ -1,4 +1,4 @@
-internal import SystemSupport
+internal import ThreadSupport
 
 /// A trampoline: makes calls that nest to any depth on a bounded stack.
 ///

@@ -1,4 +1,4 @@
-internal import SystemSupport
+internal import ThreadSupport
 
 /// Decides when a loop whose operations may never suspend yields its thread to other tasks.
 ///

@@ -1,4 +1,4 @@
-package import SystemSupport
+package import ThreadSupport
 
 /// An event of a run, as an ``OperationObserver`` receives it.
 ///

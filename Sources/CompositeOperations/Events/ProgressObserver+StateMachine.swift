@@ -1,4 +1,4 @@
-internal import SystemSupport
+internal import ThreadSupport
 
 extension ProgressObserver {
   /// The tree of the unfinished runs, and the progress to report for all of them.

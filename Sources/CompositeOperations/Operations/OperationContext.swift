@@ -1,4 +1,4 @@
-internal import SystemSupport
+internal import ThreadSupport
 
 /// The context of a running operation, through which it runs other operations as children.
 ///

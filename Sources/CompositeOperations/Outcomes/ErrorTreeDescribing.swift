@@ -1,5 +1,3 @@
-internal import SystemSupport
-
 /// An error that is composed of other errors and whose description contains theirs.
 package protocol ErrorTreeDescribing: Error, CustomStringConvertible {
   /// The causes of the error, the first cause first.
@@ -89,5 +87,12 @@ extension [String] {
     }
     if unbegun > 0 { parts.append("\(unbegun) never began") }
     return parts.isEmpty ? [] : ["as a result, " + parts.joined(separator: " and ")]
+  }
+}
+
+extension String {
+  /// The text with every line but the first indented, as one entry of a list.
+  package var withHangingLines: String {
+    split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).joined(separator: "\n  ")
   }
 }

@@ -1,4 +1,4 @@
-internal import SystemSupport
+internal import ThreadSupport
 
 /// Reports of cancellations, made outside the lock that Swift holds for cancellation handlers.
 ///

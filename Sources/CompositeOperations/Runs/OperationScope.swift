@@ -1,5 +1,5 @@
 internal import Synchronization
-internal import SystemSupport
+internal import ThreadSupport
 
 /// The identity, the environment and the state of one run.
 ///

@@ -1,5 +1,5 @@
 internal import Synchronization
-internal import SystemSupport
+internal import ThreadSupport
 
 /// The number of extra workers of lists in the process, in addition to the callers' own workers. It
 /// is less than the number of processors, so that nested composites do not oversubscribe them.

@@ -1,4 +1,4 @@
-internal import SystemSupport
+internal import ThreadSupport
 
 /// A time slice: how long a worker keeps its thread before it yields to other tasks.
 struct TimeSlice: Sendable {

@@ -1,5 +1,5 @@
 internal import Synchronization
-internal import SystemSupport
+internal import ThreadSupport
 
 /// The state of a run that its workers share: their lanes, the free places, the ends of the children
 /// that the composite must know, whether the run has been stopped, and how the tasks of its groups

@@ -1,5 +1,5 @@
 internal import Synchronization
-internal import SystemSupport
+internal import ThreadSupport
 
 /// A monitor that starts the standby worker of a run when a worker keeps its thread while there is
 /// work for another one.

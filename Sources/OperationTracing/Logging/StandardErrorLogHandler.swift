@@ -1,3 +1,4 @@
+internal import CompositeOperations
 internal import SystemSupport
 
 /// A log handler that writes to standard error.

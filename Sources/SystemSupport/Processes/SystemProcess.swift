@@ -1,10 +1,5 @@
 internal import CProcesses
 
-package enum Processors {
-  /// The number of online processors, at least 1.
-  package static let count = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
-}
-
 /// This process, and signals to other processes.
 package enum SystemProcess {
   /// The file name of the running program, without its folder.

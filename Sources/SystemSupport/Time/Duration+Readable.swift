@@ -1,12 +1,4 @@
 extension Duration {
-  /// The duration in nanoseconds; `Int64.max` or `Int64.min` on overflow.
-  package var inNanoseconds: Int64 {
-    let (seconds, attoseconds) = components
-    let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-    let (sum, carry) = whole.addingReportingOverflow(attoseconds / 1_000_000_000)
-    return overflow || carry ? (seconds < 0 ? .min : .max) : sum
-  }
-
   /// Three significant digits and a unit: `812 ns`, `12.4 µs`, `3.21 ms`, `1.24 s`, `2 min 5 s`.
   package var readable: String {
     let time = inNanoseconds

@@ -1,4 +1,4 @@
-internal import SystemSupport
+internal import ThreadSupport
 
 /// A deadline on a clock: a closure that sleeps until the deadline, and a closure that returns
 /// whether it has passed.

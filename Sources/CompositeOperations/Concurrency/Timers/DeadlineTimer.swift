@@ -1,4 +1,4 @@
-internal import SystemSupport
+internal import ThreadSupport
 
 /// A timer that calls each deadline when its time is reached.
 ///

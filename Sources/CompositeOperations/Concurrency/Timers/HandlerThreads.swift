@@ -1,4 +1,4 @@
-internal import SystemSupport
+internal import ThreadSupport
 
 /// Threads for user code that is due at a deadline, such as the cancellation handlers of an
 /// operation whose time is over.

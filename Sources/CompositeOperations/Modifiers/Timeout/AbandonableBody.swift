@@ -1,4 +1,4 @@
-internal import SystemSupport
+internal import ThreadSupport
 
 /// A body that its run can abandon before the body has ended.
 ///

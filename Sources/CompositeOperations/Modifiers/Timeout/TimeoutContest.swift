@@ -1,5 +1,5 @@
 internal import Synchronization
-internal import SystemSupport
+internal import ThreadSupport
 
 /// Decides whether a body ends before its deadline.
 ///

@@ -1,4 +1,4 @@
-internal import SystemSupport
+internal import ThreadSupport
 
 /// The addresses of the children of a parallel run and of the memory for their results.
 ///

@@ -1,4 +1,4 @@
-internal import SystemSupport
+internal import ThreadSupport
 
 /// Children of an observed run: each is a run that reports its own events.
 extension ListSource {

@@ -1,5 +1,5 @@
 internal import Synchronization
-internal import SystemSupport
+internal import ThreadSupport
 
 /// One run over the children of a source that creates them one by one.
 ///
