@@ -26,15 +26,28 @@ package struct EventTime: Sendable {
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
 
-  private static let anchor = (time: EventTime.now, instant: ContinuousClock.now)
+  #if canImport(Darwin)
+    // The beginning of this clock is not public. It is between two readings of the same clock, which
+    // are repeated until no other thread ran in between.
+    private static let beginning: ContinuousClock.Instant = {
+      var best: (span: Int64, instant: ContinuousClock.Instant) = (.max, .now)
+      for _ in 0..<100 where best.span > 1_000 {
+        let (earlier, instant, later) = (now.nanoseconds, ContinuousClock.now, now.nanoseconds)
+        guard later - earlier < best.span else { continue }
+        best = (later - earlier, instant.advanced(by: .nanoseconds(-earlier)))
+      }
+      return best.instant
+    }()
+  #else
+    private static let beginning = ContinuousClock().systemEpoch
+  #endif
 
   /// The wall-clock time of the instant by the present setting of the wall clock, in nanoseconds
   /// since the beginning of 1970, UTC.
   package var wallClock: Int64 { Self.wallClockNow - (Self.now.nanoseconds - nanoseconds) }
 
   package var instant: ContinuousClock.Instant {
-    let anchor = Self.anchor
-    return anchor.instant.advanced(by: .nanoseconds(nanoseconds - anchor.time.nanoseconds))
+    Self.beginning.advanced(by: .nanoseconds(nanoseconds))
   }
 }
 
