@@ -138,6 +138,23 @@ struct RecordsOnPostgresTests {
         """, "\(printed.error)")
   }
 
+  @Test func `a single round waits for the transactions that delay changes`() async throws {
+    let fixture = try await RecordsFixture("create table t (id int primary key, name text)")
+    _ = try await fixture.records("mirror", "x.sqlite", "PG", "--once")
+    // It delays all later changes for two seconds, but not for longer than a round waits.
+    let slow = Task {
+      try await fixture.run("begin; select pg_current_xact_id(); select pg_sleep(2); commit")
+    }
+    let running = "select count(*) from pg_stat_activity where query like '%pg_sleep(2)%'"
+    while try await fixture.run(running + " and backend_xid is not null") == ["0"] {}
+    try await fixture.run("insert into t values (1, 'a')")
+    let printed = try await fixture.records("mirror", "x.sqlite", "PG", "--once", "--json")
+    #expect(printed.status == 0, "\(printed.error)")
+    #expect(printed.text.contains(#""saved":1,"#), "\(printed.text)")
+    #expect(printed.text.contains(#""isDelayed":false"#), "\(printed.text)")
+    _ = try await slow.value
+  }
+
   @Test func `a schema that does not exist is named`() async throws {
     let fixture = try await RecordsFixture()
     var program = fixture.program(["tables", "PG"])

@@ -45,8 +45,23 @@ public struct MirrorReport: Hashable, Sendable {
   /// fetch it; `nil` if there is none.
   public internal(set) var delayedSince: Date?
 
+  package init() {}
+
   /// Whether the round changed neither database.
   public var isEmpty: Bool { saved + deleted + sent + sentDeletions == 0 }
+
+  /// Adds the counts of the next round.
+  package mutating func add(_ next: MirrorReport) {
+    saved += next.saved
+    deleted += next.deleted
+    sent += next.sent
+    sentDeletions += next.sentDeletions
+    conflicts += next.conflicts
+    rejected += next.rejected
+    startedOver = startedOver || next.startedOver
+    usesChanges = next.usesChanges
+    delayedSince = next.delayedSince
+  }
 
   mutating func count(_ change: StoredChange) {
     switch change {

@@ -105,7 +105,7 @@ struct MirrorCommand {
     let observation = try ProgramObservation(
       arguments.options, progressOn: standardError.isTerminal ? standardError : nil)
     let performed = try await ProgramRun(
-      of: mirror.sync, observedBy: observation, awaitsEnd: true)
+      of: completeRound(of: mirror), observedBy: observation, awaitsEnd: true)
     var hasRejections = false
     if case .result(let report) = performed.outcome {
       hasRejections = try await show(mirror, report, on: standardError)
@@ -119,7 +119,12 @@ struct MirrorCommand {
       } else {
         standardError.writeLine("\(report)")
       }
-      return hasRejections ? ExitStatus.failure : ExitStatus.success
+      if report.delayedSince != nil {
+        standardError.writeLine(
+          "coop records: the last changes of \(remoteName) are not fetched: a transaction there has "
+            + "been open for \(Self.longestDelay) seconds; end it, and mirror again")
+      }
+      return hasRejections || report.delayedSince != nil ? ExitStatus.failure : ExitStatus.success
     case .error(let error):
       standardError.writeLine("coop records: \(error)")
       return ExitStatus.failure
@@ -127,6 +132,26 @@ struct MirrorCommand {
       standardError.writeLine("coop records: interrupted; the next round continues")
       return performed.interruptedStatus
     }
+  }
+
+  /// How many seconds a round waits for open transactions of other programs.
+  private static var longestDelay: Int { 30 }
+
+  /// Returns an operation for a round that also fetches what was committed before it began. A
+  /// transaction that is open delays all changes after its own.
+  private func completeRound(
+    of mirror: RecordMirror
+  ) -> some ComposableOperation<MirrorReport> {
+    SimpleOperation.withContext { context in
+      var (sum, delay, waited) = (MirrorReport(), Duration.milliseconds(20), Duration.zero)
+      while true {
+        sum.add(try await context.run(mirror.sync))
+        if sum.delayedSince == nil || waited >= .seconds(Self.longestDelay) { return sum }
+        try await context.pause(delay)
+        waited += delay
+        delay = min(delay * 2, .seconds(1))
+      }
+    }.named("mirror")
   }
 
   /// Shows the conflicts of a round, and the records that are rejected.
@@ -290,6 +315,8 @@ extension MirrorReport {
       ] { json.member(name, count) }
       json.name("startedOver")
       json.literal(startedOver ? "true" : "false")
+      json.name("isDelayed")
+      json.literal(delayedSince == nil ? "false" : "true")
     }
     return json.text
   }
