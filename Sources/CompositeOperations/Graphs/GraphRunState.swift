@@ -210,8 +210,18 @@ internal import Synchronization
     plan.outputs.filter { !$0.asksForOutcome && state(of: $0.node) != .result }.map(\.node)
   }
 
-  /// Whether a dependent of a node has begun. The dependent then owns the result of the node.
-  func isTaken(_ node: Int) -> Bool {
+  /// Closures that discard the results which no dependent has taken, by node.
+  var untakenCleanups: [Int: Cleanup] { cleanups.filter { !isTaken($0.key) } }
+
+  /// The errors that no dependent has taken, in chronological order.
+  var untakenErrors: [(node: Int, value: any Error)] {
+    causes.compactMap { node in
+      error(of: node).flatMap { isTaken(node) ? nil : (node, $0) }
+    }
+  }
+
+  /// Whether a dependent of a node has begun. The dependent then owns the outcome of the node.
+  private func isTaken(_ node: Int) -> Bool {
     var isTaken = false
     plan.forEachNeeding(node) { needing in
       if state(of: needing) != .withoutInput, state(of: needing) != .notBegun { isTaken = true }

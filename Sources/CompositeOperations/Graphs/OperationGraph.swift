@@ -178,12 +178,13 @@ public struct OperationGraph<Success: Sendable>: ComposableOperation {
 }
 
 extension GraphRunState {
-  /// Discards the results that no closure has taken, except the outputs.
+  /// Discards the values that no closure has taken, except those in the outputs.
   ///
   /// - Returns: A closure that discards the outputs. It is used if no caller receives the result of
   ///   the graph.
   fileprivate func cleanupOfOutputs() -> Cleanup? {
-    let left = cleanups.filter { !isTaken($0.key) }
+    var left = untakenCleanups
+    for (node, error) in untakenErrors { left[node] = error.cleanupOfCarriedValues }
     if left.isEmpty { return nil }
     let outputs = Set(plan.outputs.map(\.node))
     left.filter { !outputs.contains($0.key) }.runInOrder()

@@ -109,8 +109,8 @@ extension GraphRunState {
 extension OperationGraphError: CancellationRepresenting {}
 
 extension OperationGraphError: ValueCarrying {
-  func discardOwnValues() { runState.cleanups.filter { !runState.isTaken($0.key) }.runInOrder() }
-  var carriedErrors: [any Error] { failed.compactMap(runState.error) }
+  func discardOwnValues() { runState.untakenCleanups.runInOrder() }
+  var carriedErrors: [any Error] { runState.untakenErrors.map(\.value) }
 }
 
 extension OperationGraphError: ErrorTreeDescribing {

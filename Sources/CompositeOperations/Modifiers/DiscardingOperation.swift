@@ -5,14 +5,12 @@ extension ComposableOperation {
   /// let open = OpenFile(path).discarding { file in file.close() }
   /// ```
   ///
-  /// The closure is called exactly once for each value that no outcome carries, such as a value
-  /// that comes after the cancellation, the value of a contender that loses a race, or a partial
-  /// result of a composite that was cancelled. It is not called for:
-  ///
-  /// - a value that reaches a caller, in a result or in the error of a composite
-  /// - a value that `map` or `then` has received
-  /// - a step that a limited history has dropped
-  /// - the second value of a callback operation, which is only in an event
+  /// A value belongs to the first code of yours that receives it: a caller, a body, a closure such as
+  /// that of `map` or `then`, a consumer of results, or a sequence that is called with the finished
+  /// step. The closure is called exactly once for each value that none of them receives, such as a
+  /// value that comes after the cancellation, the value of a contender that loses a race, or a
+  /// partial result of a composite that was cancelled. It is not called for the second value of a
+  /// callback operation, which is only in an event.
   ///
   /// If several `discarding` modifiers are stacked, the outermost one is used. If a modifier passes
   /// on a late value, it is discarded at the end of the run of the outermost such modifier.

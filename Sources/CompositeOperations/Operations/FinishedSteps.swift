@@ -6,7 +6,8 @@ public struct FinishedSteps: RandomAccessCollection, Sendable {
   @usableFromInline var records: [StepRecord] = []
   /// The number of finished steps, kept or not.
   @usableFromInline var end = 0
-  /// Closures that discard the results, by the index of the step.
+  /// Closures that discard the values of steps, by the index of the step: those that no code of the
+  /// user has received. They need not be in the history.
   @usableFromInline var cleanups: [Int: Cleanup] = [:]
   @usableFromInline let limit: Int
   /// The records of a finished sequence, in place of ``records``.
@@ -23,17 +24,10 @@ public struct FinishedSteps: RandomAccessCollection, Sendable {
   // Inlined so that the record is moved, not retained.
   @inlinable @inline(__always) mutating func append(_ step: consuming FinishedStep?) {
     guard limit > 0, let step else { return }
-    // A result that leaves the history belongs to the sequence, which has seen it.
-    if !cleanups.isEmpty { cleanups[step.index - limit] = nil }
     // Removed rarely and in bulk, so that the cost of a step does not depend on the limit.
     if records.count / 2 >= limit { records.removeFirst(records.count - limit + 1) }
     end = step.index + 1
     records.append(step.record)
-  }
-
-  @usableFromInline mutating func hold(_ cleanup: @escaping Cleanup, for index: Int) {
-    if limit == 0 { return }
-    cleanups[index] = cleanup
   }
 
   public var startIndex: Int { 0 }
@@ -69,14 +63,6 @@ public struct FinishedSteps: RandomAccessCollection, Sendable {
 
   /// The errors of the steps that failed, in order.
   public var errors: [any Error] { compactMap(\.error) }
-
-  /// Discards the results, and the values that the errors carry; nil if there are none.
-  var cleanup: Cleanup? {
-    CompositeOperations.cleanup(ofAll: cleanups, and: errors)
-  }
-
-  /// Discards the results, which reach no outcome.
-  func discardResults() { cleanups.runInOrder() }
 }
 
 extension FinishedSteps: CustomStringConvertible {

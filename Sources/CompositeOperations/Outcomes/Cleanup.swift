@@ -79,6 +79,12 @@ extension Error {
     }
   }
 
+  /// Discards the values that the error carries; nil if it carries none.
+  @usableFromInline var cleanupOfCarriedValues: Cleanup? {
+    guard self is any ValueCarrying else { return nil }
+    return { discardCarriedValues() }
+  }
+
   /// Returns the error for several receivers. The last one to discard it discards the carried
   /// values.
   func shared(among count: Int) -> any Error {

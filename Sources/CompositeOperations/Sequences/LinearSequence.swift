@@ -51,6 +51,12 @@ public struct LinearSequence: OperationSequence {
 
   public var expectedStepCount: Int? { steps.value.count }
 
+  /// Whether a closure of the user receives the step.
+  func asksBuilder(after previous: FinishedStep?) -> Bool {
+    guard case .made(let builders) = steps.value else { return false }
+    return begun < builders.count && previous.map { $0.outcome.result != nil } ?? true
+  }
+
   public mutating func nextOperation(
     after previous: FinishedStep?
   ) throws -> (any ComposableOperation)? {

@@ -39,11 +39,9 @@ public struct SequentialOperationError: Error, Sendable {
 extension SequentialOperationError: CancellationRepresenting {}
 
 extension SequentialOperationError: ValueCarrying {
-  func discardOwnValues() { steps.discardResults() }
+  func discardOwnValues() { steps.cleanups.runInOrder() }
 
-  var carriedErrors: [any Error] {
-    steps.errors + (isCauseOfStep ? [] : [cause].compactMap(\.self))
-  }
+  var carriedErrors: [any Error] { [cause].compactMap(\.self) }
 }
 
 extension SequentialOperationError: ErrorTreeDescribing {

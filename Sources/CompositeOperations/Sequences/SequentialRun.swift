@@ -26,6 +26,7 @@
     var isCancelled = unsafe task.isCancelled
     while !isCancelled {
       do {
+        if !steps.cleanups.isEmpty { handOver(previous) }
         // Bound without a variable: copying an operation of unknown type takes longer than
         // performing an empty one.
         guard let operation = try await sequence.nextOperation(after: previous) else { break }
@@ -50,9 +51,10 @@
             isCancelled = unsafe task.isCancelled
             previous = FinishedStep(
               operation: operation, throwing: error, wasCancelled: isCancelled, at: index)
+            cleanup = previous?.error?.cleanupOfCarriedValues
           }
         }
-        if let cleanup { steps.hold(cleanup, for: index) }
+        if let cleanup { steps.cleanups[index] = cleanup }
         index += 1
         if await yields.stepEnded() { isCancelled = unsafe task.isCancelled }
       } catch {
@@ -61,6 +63,12 @@
     }
     if unsafe task.isCancelled { throw stop(because: nil, after: previous) }
     return try end(after: previous)
+  }
+
+  /// The values of the previous step belong to the sequence, which receives it now.
+  @usableFromInline mutating func handOver(_ previous: FinishedStep?) {
+    if let linear = sequence as? LinearSequence, !linear.asksBuilder(after: previous) { return }
+    steps.cleanups = [:]
   }
 
   /// Performs a step of a run with a scope, through the context, which reports it to observers.
@@ -73,6 +81,7 @@
       return FinishedStep(operation: operation, result: value, at: index)
     }
     let error = completion.outcomeDiscardingLate.error
+    cleanup = error?.cleanupOfCarriedValues
     return FinishedStep(operation: operation, error: error, at: index)
   }
 
@@ -83,7 +92,10 @@
     steps.append(previous)
     switch previous?.outcome {
     case .result, nil: return try output()
-    case .error(let error): throw SequentialOperationError(cause: error, from: .step, steps: steps)
+    case .error(let error):
+      // The cause has them.
+      if !steps.cleanups.isEmpty { steps.cleanups[steps.end - 1] = nil }
+      throw SequentialOperationError(cause: error, from: .step, steps: steps)
     case .cancelled: throw stop(because: nil, after: nil)
     }
   }
@@ -95,9 +107,7 @@
     } catch {
       throw stop(because: error, after: nil)
     }
-    // A custom output owns the results from which it was created.
-    return HeldResult(
-      output, cleanup: Steps.Output.self == FinishedSteps.self ? steps.cleanup : nil)
+    return HeldResult(output, cleanup: cleanup(ofAll: steps.cleanups))
   }
 
   /// Returns the error of a composite whose sequence threw or that was cancelled.

@@ -132,7 +132,9 @@ struct DurableRunner<Flow: DurableSequence> {
       // A limited history stores each state, because the step with the last change may be deleted.
       sequence: isLimited || state != sequence ? state : nil,
       dropping: firstStored..<firstKept)
-    _ = await context.outcome(of: JournalingStep(base: operation, recorder: recorder))
+    let outcome = await context.outcome(of: JournalingStep(base: operation, recorder: recorder))
+    // The sequence receives what is stored, which has no values of an error.
+    outcome.error?.discardCarriedValues()
     if let finished = recorder.finished {
       firstStored = firstKept
       return .finished(try finished.finishedStep(by: session.coder))

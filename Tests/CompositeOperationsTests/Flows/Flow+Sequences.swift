@@ -79,6 +79,7 @@ private struct Sync: OperationSequence {
         }, width: .limited(to: 2)
       ).named("fetches")
     }
+    for handle in previous.result(as: [Handle].self) ?? [] { stage.takeOver(handle) }
     let save = stage.work("save") { attempt in
       if attempt == 1 { throw TestError("locked") }
     }

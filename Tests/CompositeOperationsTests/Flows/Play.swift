@@ -73,7 +73,8 @@ struct Play: Sendable {
 
   /// Returns the handles that were not exactly once discarded, received or taken over by the flow.
   private func handleFindings(_ outcome: Flow.Outcome) -> [String] {
-    let ends = stage.discarded + stage.takenOver + outcome.handles
+    // A sequence owns what its history shows to the caller.
+    let ends = stage.discarded + Set(stage.takenOver + outcome.handles)
     let counts = Dictionary(ends.map { ($0, 1) }, uniquingKeysWith: +)
     return stage.opened.compactMap { handle in
       let count = counts[handle, default: 0]

@@ -67,9 +67,11 @@ extension Oracle {
     let kept = Array(begun.suffix(steps.history))
     let cancelled = ShownOutcome.error(.sequential(cause: run.answer?.error, steps: kept))
     let isOver = isOver(steps, count, run)
-    // The cause is the last step's error, even if no step is kept.
-    let isCause = run.lastChild?.outcome?.isError == true && run.answer?.error == nil
-    run.held = run.children.suffix(max(steps.history, isCause && body.cause != nil ? 1 : 0)).carried
+    // A step that code of the sequence has received belongs to it, but the cause of the composite.
+    let isCause =
+      run.lastChild?.outcome?.isError == true && run.answer?.error == nil && body.cause != nil
+    let received = max(0, run.questions - 1)
+    run.held = run.children.suffix(max(begun.count - received, isCause ? 1 : 0)).carried
     if run.end?.isCancelled != true {
       expect(isOver, "S1: \(name) ended before its sequence did")
       let expected = naturalEnd(of: steps, keeping: kept, run)
@@ -77,7 +79,7 @@ extension Oracle {
     } else if order == .partial, let step = stepThatNeverBegan(of: steps, count, run),
       body == .error(.sequential(cause: nil, steps: (begun + [step]).suffix(steps.history)))
     {
-      run.held = run.children.suffix(max(0, steps.history - 1)).carried
+      // Nothing to compare.
     } else {
       let expected =
         order == .partial && isOver && body != cancelled
@@ -85,8 +87,6 @@ extension Oracle {
       expect(
         body == expected, "S4: \(name) was cancelled and ended as \(body), expected \(expected)")
     }
-    // The output of the sequence owns the results from which it was created.
-    if body.isResult, steps.hasOutput { run.held = [] }
     // A step that is not kept may have been cancelled after the last check of its body.
     if order == .partial, steps.history == 0, !body.isResult, let last = run.lastChild {
       allowDiscards(of: last.discardableValues)
