@@ -36,7 +36,7 @@ let package = Package(
     .executable(name: "coop", targets: ["coop"]),
   ],
   targets: [
-    // What the core needs of the system. A module of its own, because a package that uses only the
+    // The threads and clocks that the core uses. A module of its own, because a package that uses only the
     // core waits for this one before it compiles the core.
     .target(name: "ThreadSupport", dependencies: ["CProcesses"], swiftSettings: strict),
     .target(
