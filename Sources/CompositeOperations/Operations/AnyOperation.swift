@@ -21,6 +21,14 @@ public struct AnyOperation<Success: Sendable>: ComposableOperation {
   /// - Parameter base: The operation to perform.
   // Inlinable: unspecialized code looks up the metadata of `Storage` on every call, which takes
   // longer than the allocation.
+  @inlinable public init(_ base: some ComposableOperation<Success>) { storage = Storage(base) }
+
+  /// Creates an operation from one whose type is erased already.
+  ///
+  /// - Parameter base: The operation to perform.
+  // Disfavored: with this initializer alone, swiftc 6.3.1 crashes on an error beside
+  // `AnyOperation(SimpleOperation { … })` in a list. Without it, an existential is not always opened.
+  @_disfavoredOverload
   @inlinable public init(_ base: any ComposableOperation<Success>) { storage = Storage(base) }
 
   public var operationName: String { modifiedName(within: ModifiedName.reach).text }
