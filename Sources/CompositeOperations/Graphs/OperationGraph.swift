@@ -69,7 +69,9 @@ public struct OperationGraph<Success: Sendable>: ComposableOperation {
   ///   - mode: How the graph reacts if a node ends without a result.
   ///   - build: Adds the nodes and returns the nodes whose results are the result of the graph.
   /// - Throws: The error that `build` throws.
-  // Two or more: a closure without a `return` statement gives an empty tuple.
+  // Two or more: a closure without a `return` statement gives an empty tuple. Disfavored, as the next
+  // one: the compiler checks the whole closure again for each initializer that it tries.
+  @_disfavoredOverload
   @inlinable public init<First, Second, each Other>(
     width: OperationWidth = .adaptive, onFailure mode: FailureMode = .cancelRemaining,
     _ build: (inout GraphBuilder) throws -> (
@@ -97,6 +99,7 @@ public struct OperationGraph<Success: Sendable>: ComposableOperation {
   ///   - mode: How the graph reacts if a node ends without a result.
   ///   - build: Adds the nodes and returns the nodes whose results are the result of the graph.
   /// - Throws: The error that `build` throws.
+  @_disfavoredOverload
   @inlinable public init<Output>(
     width: OperationWidth = .adaptive, onFailure mode: FailureMode = .cancelRemaining,
     _ build: (inout GraphBuilder) throws -> [GraphNode<Output>]

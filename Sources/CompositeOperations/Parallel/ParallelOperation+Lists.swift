@@ -41,6 +41,9 @@ extension ParallelOperation {
   ///   - children: The operations. An empty array has an empty result.
   ///   - width: The maximum number of children in flight.
   ///   - mode: The reaction to a child that ends without a result.
+  // Disfavored, as the initializer for a tuple: for lists inside lists, the compiler would otherwise try
+  // all combinations of initializers.
+  @_disfavoredOverload
   @inlinable public init<Value>(
     _ children: [any ComposableOperation<Value>], width: OperationWidth = .adaptive,
     onFailure mode: FailureMode? = nil

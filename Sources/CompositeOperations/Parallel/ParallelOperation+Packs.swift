@@ -10,6 +10,7 @@ extension ParallelOperation {
   ///   - child: The operations.
   ///   - width: The maximum number of children in flight.
   ///   - mode: The reaction to a child that ends without a result.
+  @_disfavoredOverload
   public init<each Child: ComposableOperation>(
     _ child: repeat each Child, width: OperationWidth = .adaptive,
     onFailure mode: FailureMode? = nil

@@ -10,6 +10,9 @@ extension ParallelOperation {
   ///   - mode: The reaction to a child that ends without a result.
   ///   - children: Creates the sequence of operations, once per run. An error that it throws ends
   ///     the run.
+  // Disfavored, as the next one: the compiler would otherwise also try to take a list for the closure, in
+  // lists inside lists with all combinations.
+  @_disfavoredOverload
   @inlinable public init<Children: Sequence & SendableMetatype>(
     width: OperationWidth = .limited(to: 64), onFailure mode: FailureMode? = nil,
     _ children: @escaping @Sendable () throws -> Children
@@ -30,6 +33,7 @@ extension ParallelOperation {
   ///   - mode: The reaction to a child that ends without a result.
   ///   - children: Creates the sequence of operations, once per run. An error of the sequence ends
   ///     the run.
+  @_disfavoredOverload
   @inlinable public init<Children: AsyncSequence & SendableMetatype>(
     width: OperationWidth = .limited(to: 64), onFailure mode: FailureMode? = nil,
     _ children: @escaping @Sendable () async throws -> Children

@@ -104,6 +104,33 @@ import Testing
     #expect(problems == [], "seeds \(seeds)")
   }
 
+  // Each level once had five times as many scopes as the one inside.
+  @Test func `lists that are nested 12 deep compile`() async throws {
+    var list = "SimpleOperation { 1 }"
+    for _ in 0..<12 { list = "ParallelOperation([\(list)])" }
+    let source = "import CompositeOperations\nfunc use() { _ = \(list) }"
+    #expect(try await ExampleCompiler().solverScopes(of: source) < 300)
+  }
+
+  // The whole closure was once checked for each initializer of a graph, and each of its calls for an
+  // overload with any number of nodes: 11,241 scopes. The time still grows with the square of the
+  // number of nodes, unless the nodes are added in a function.
+  @Test(arguments: [true, false])
+  func `a graph of 100 nodes compiles`(isFunction: Bool) async throws {
+    let nodes = (1..<100).map { node in
+      "let n\(node) = graph.add(needing: n\(node - 1)) { n in SimpleOperation { n + 1 } }"
+    }
+    let lines = ["let n0 = graph.add(SimpleOperation { 1 })"] + nodes + ["return n99"]
+    let body = lines.joined(separator: "\n")
+    let source =
+      isFunction
+      ? "func build(_ graph: inout GraphBuilder) -> GraphNode<Int> {\n\(body)\n}\n"
+        + "let graph = OperationGraph(build)"
+      : "func use() {\nlet graph = OperationGraph { graph in\n\(body)\n}\n_ = graph\n}"
+    let scopes = try await ExampleCompiler().solverScopes(of: "import CompositeOperations\n" + source)
+    #expect(scopes < 3_000)
+  }
+
   // Such overloads once made chains of 10 `then` and of 20 `recovering` too complex for the
   // compiler.
   @Test func `the limit detects overloads whose combinations multiply`() async throws {

@@ -75,6 +75,28 @@ struct ExampleCompiler {
     return problems
   }
 
+  /// Returns the number of scopes that the compiler's constraint solver opens for a file.
+  func solverScopes(of source: String) async throws -> Int {
+    let statistics = FileManager.default.temporaryDirectory
+      .appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: statistics, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: statistics) }
+    let problems = try await problems(
+      ofSources: [source], arguments: ["-stats-output-dir", statistics.path])
+    if let problem = problems.first { throw Unavailable(description: problem) }
+    let files = try FileManager.default.contentsOfDirectory(
+      at: statistics, includingPropertiesForKeys: nil)
+    // The driver writes a file without this number.
+    let counts = try files.compactMap { file in
+      let numbers = try JSONDecoder().decode([String: Double].self, from: Data(contentsOf: file))
+      return numbers["Sema.NumConstraintScopes"].map(Int.init)
+    }
+    guard let count = counts.max() else {
+      throw Unavailable(description: "the compiler counted no scopes in \(files)")
+    }
+    return count
+  }
+
   /// Returns the errors and warnings, each with the lines below it that belong to it.
   private static func problems(in output: String) -> [String] {
     var problems: [String] = []
