@@ -14,7 +14,7 @@ import Testing
       "  → FetchPage(missing): error(no page missing)", "  → result(\"worked\") after 3 attempts",
       "  → FetchPage(index): result(\"see: about imprint\")\n  → slow: cancelled", "  → [10, 12]",
       "  → error(timeout: \'FetchPage(slow)\' took longer than 0.02 seconds)\n  → page about",
-      "  → page about, then page imprint",
+      "  → page about, then page imprint", "  → open\n  → close a connection\n  → cancelled",
       "  → cancelled\n  → result(\"see: about imprint\")\n  → result(\"page about\")",
     ] {
       #expect(printed.text.contains(line + "\n"), "\(line)")
@@ -27,7 +27,7 @@ import Testing
         .appendingPathComponent("../../DevApp/Demo/Tour/TourStops.swift").standardizedFileURL,
       encoding: .utf8)
     let stops = source.components(separatedBy: "TourStop(\n").dropFirst()
-    #expect(stops.count == 11)
+    #expect(stops.count == 12)
     for stop in stops {
       let parts = stop.components(separatedBy: "\"\"\"")
       try #require(parts.count == 3)

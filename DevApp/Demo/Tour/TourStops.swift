@@ -2,8 +2,8 @@ import CompositeOperations
 
 extension TourStop {
   static let all = [
-    outcomes, cancelRemaining, runAll, race, recovery, retry, timeout, cancellation, composition,
-    graph, pool,
+    outcomes, cancelRemaining, runAll, race, recovery, retry, timeout, resource, cancellation,
+    composition, graph, pool,
   ]
 
   private static let outcomes = TourStop(
@@ -141,6 +141,25 @@ extension TourStop {
     let slow = FetchPage(name: "slow").timingOut(after: .milliseconds(20))
     print("\(await slow.run())")
     print(try await slow.fallingBack(to: FetchPage(name: "about")).run().get())
+  }
+
+  private static let resource = TourStop(
+    title: "A resource: released once, however its use ends",
+    code: """
+      let connect = SimpleOperation { "a connection" }.onStart { print("open") }
+      let isOnline = Condition("is online") { false }
+      let page = using(connect, release: { print("close \\($0)") }) { connection in
+        FetchPage(name: "index").requiring(isOnline)
+      }
+      print("\\(await page.run())")
+      """
+  ) { print in
+    let connect = SimpleOperation { "a connection" }.onStart { print("open") }
+    let isOnline = Condition("is online") { false }
+    let page = using(connect, release: { print("close \($0)") }) { connection in
+      FetchPage(name: "index").requiring(isOnline)
+    }
+    print("\(await page.run())")
   }
 
   private static let cancellation = TourStop(

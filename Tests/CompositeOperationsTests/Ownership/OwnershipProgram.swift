@@ -26,7 +26,7 @@ final class OwnershipProgram {
   func token(_ depth: Int) -> AnyOperation<Token> {
     let ledger = ledger
     if depth == 0 { return leaf() }
-    switch chance.number(0...15) {
+    switch chance.number(0...16) {
     case 0:
       note("race")
       return AnyOperation(RaceOperation(tokens(depth - 1, chance.number(1...3))))
@@ -90,6 +90,19 @@ final class OwnershipProgram {
       return AnyOperation(
         SequentialOperation(Chosen(steps: steps(depth - 1), history: history(), ledger: ledger))
           .discarding { ledger.discard($0) })
+    case 15:
+      let isLate = chance.percent(50)
+      let base = token(depth - 1)
+      note("using")
+      // The release is the one discard of the resource.
+      return AnyOperation(
+        using(
+          leaf(),
+          release: { token in
+            if isLate { await Task.yield() }
+            ledger.discard(token)
+          }
+        ) { _ in base })
     default:
       note("permits, weight")
       return AnyOperation(token(depth - 1).limited(by: Permits(1)).weighing(2))

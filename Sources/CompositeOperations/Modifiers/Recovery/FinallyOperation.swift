@@ -39,11 +39,18 @@ extension ComposableOperation {
     in context: OperationContext
   ) async throws -> HeldResult<Base.Success> {
     let completion = await context.complete(base)
+    await context.runShielded { [body] in await body(completion.outcome) }
+    return try completion.held()
+  }
+}
+
+extension OperationContext {
+  /// Runs a closure of a body that the cancellation of the run does not cancel, and waits for it.
+  @inlinable nonisolated(nonsending) func runShielded(
+    _ body: @escaping @Sendable () async -> Void
+  ) async {
     // Not on the caller's actor.
     let actor = #isolation
-    await UnstructuredTasks.runShielded(isImmediate: actor == nil && context.isShallow) {
-      await body(completion.outcome)
-    }
-    return try completion.held()
+    await UnstructuredTasks.runShielded(isImmediate: actor == nil && isShallow, body)
   }
 }
