@@ -204,7 +204,7 @@ struct CloudKitClient: Sendable {
     switch reply.status {
     case 413: return RecordError(.limitExceeded)
     case 429, 503: return RecordError(.unavailable(text), retryAfter: delay)
-    // Whether a server behind a proxy has carried out the request, the proxy does not know.
+    // A proxy does not know whether the server has carried out the request.
     case 500...: return RecordError(isWrite ? .replyLost : .unavailable(text), retryAfter: delay)
     case 401, 403, 421: return RecordError(.notPermitted(text))
     default: return RecordError(.invalid(text))

@@ -46,6 +46,21 @@ extension LateOutcomeError: ValueCarrying {
   }
 }
 
+extension HeldResult {
+  /// The error by which a body passes on this result, if the task that returned it was cancelled.
+  @usableFromInline var asCancellation: any Error { LateOutcomeError(value, cleanup: cleanup) }
+}
+
+extension Result where Failure == any Error {
+  /// The error by which a run passes on how its body ended in a task that was cancelled.
+  func asCancellation<Value>() -> any Error where Success == HeldResult<Value> {
+    switch self {
+    case .success(let held): held.asCancellation
+    case .failure(let error): error.asCancellation
+    }
+  }
+}
+
 extension Error {
   /// The late outcome of a cancelled run whose body threw this error.
   func late<Value>(as type: Value.Type) -> Outcome<Value>? {
@@ -60,7 +75,9 @@ extension Error {
 
   /// The error that a modifier throws if its child was cancelled and threw this error: one that
   /// represents a cancellation.
-  var asCancellation: any Error { meansCancellation ? self : LateOutcomeError(self) }
+  @usableFromInline var asCancellation: any Error {
+    meansCancellation ? self : LateOutcomeError(self)
+  }
 
   /// This error without a late value, which is discarded. For `map` and `then`, whose closure would
   /// have received the value.

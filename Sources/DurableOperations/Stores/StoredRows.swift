@@ -1,6 +1,6 @@
 package import CompositeOperations
 
-// What the requests of a store take and return.
+// The rows that the requests of a store take and return.
 
 package struct NewRun: Sendable {
   package let id: RunID

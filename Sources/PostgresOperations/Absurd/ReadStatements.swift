@@ -50,7 +50,7 @@ struct ReadStatements: Sendable {
         and ($4::text is null or t.headers->>'parent' = $4)
       """
     // Absurd's identifiers are UUIDs of version 7, in the order of their times, and the primary key.
-    // The time of a run is that of its identifier, so that the list has the order of the times: all runs
+    // The time of a run is in its identifier, so that the list has the order of the times: all runs
     // that one transaction starts have the same `enqueue_at`, however long it takes. A run that has been deleted since is replaced by the end of the millisecond in which it began:
     // the runs of this millisecond may come twice, but none is missing.
     let end = "least(greatest($5::bigint, 0), x'fffffffffffe'::bigint) + 1"

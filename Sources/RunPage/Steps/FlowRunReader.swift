@@ -42,7 +42,7 @@ final class FlowRunReader: Sendable {
     if !rows.steps.isEmpty || !rows.children.isEmpty {
       return steps(key, rows, run).only(name)
     }
-    // What it waits for depends on the other steps.
+    // The outcomes that it waits for depend on the other steps.
     return try await steps(of: run, including: name)?.only(name)
   }
 

@@ -67,7 +67,7 @@ final class AbandonableBody<Success: Sendable>: Sendable {
     do { end = .success(try await body(context.onFreshStack)) } catch { end = .failure(error) }
     // The timer may fire late, and a body that never suspends may have delayed the sleeping task.
     if isTimeOver { leave(nil) }
-    ended(end)
+    ended(end, wasCancelled: Task.isCancelled)
   }
 
   /// Waits until the body has ended or is abandoned.
@@ -136,8 +136,11 @@ final class AbandonableBody<Success: Sendable>: Sendable {
     CancellationReports.deferring { NestedCalls.make(.cancel) { task.cancel() } }
   }
 
-  private func ended(_ end: End) {
-    switch machine.withLock({ $0.ended(end) }) {
+  /// - Parameter wasCancelled: Whether the body's task is cancelled: by the body itself, or because the
+  ///   body was abandoned.
+  private func ended(_ end: End, wasCancelled: Bool) {
+    let passedOn = wasCancelled ? .failure(end.asCancellation()) : end
+    switch machine.withLock({ $0.ended(passedOn) }) {
     case .none: break
     case .resume(let waiter): waiter.resume()
     case .giveUp:

@@ -13,18 +13,17 @@ internal import ThreadSupport
 
   /// How the run ends.
   @usableFromInline enum End: Sendable {
-    /// In the value in the slot.
-    case value(Cleanup?)
-    /// In an error of the body.
-    case error(any Error)
+    /// In the value in the slot, or in an error of the body.
+    case value(Cleanup?, wasCancelled: Bool)
+    case error(any Error, wasCancelled: Bool)
     /// In a timeout, or in the error of the clock if there is one. A value in the slot has been
     /// disposed of.
     case tooLate(hasValue: Bool, clockError: (any Error)?)
   }
 
   private enum Body {
-    case value(Cleanup?)
-    case error(any Error)
+    case value(Cleanup?, wasCancelled: Bool)
+    case error(any Error, wasCancelled: Bool)
   }
 
   private enum State: UInt8, AtomicRepresentable {
@@ -83,13 +82,15 @@ internal import ThreadSupport
     return exchange(.pending, for: .running)
   }
 
-  @usableFromInline func bodyEnded(_ cleanup: Cleanup?) {
-    unsafe body = .value(cleanup)
+  /// - Parameter wasCancelled: Whether the body's task is cancelled: by the body itself, with the run,
+  ///   or by the deadline, which then decides.
+  @usableFromInline func bodyEnded(_ cleanup: Cleanup?, wasCancelled: Bool) {
+    unsafe body = .value(cleanup, wasCancelled: wasCancelled)
     decide()
   }
 
-  @usableFromInline func bodyFailed(_ error: any Error) {
-    unsafe body = .error(error)
+  @usableFromInline func bodyFailed(_ error: any Error, wasCancelled: Bool) {
+    unsafe body = .error(error, wasCancelled: wasCancelled)
     decide()
   }
 
@@ -159,12 +160,12 @@ internal import ThreadSupport
   @usableFromInline var end: End {
     let isInTime = state.load(ordering: .acquiring) == .inTime
     switch unsafe body {
-    case .value(let cleanup):
-      if isInTime { return .value(cleanup) }
+    case .value(let cleanup, let wasCancelled):
+      if isInTime { return .value(cleanup, wasCancelled: wasCancelled) }
       cleanup?()
       return unsafe .tooLate(hasValue: true, clockError: clockError)
-    case .error(let error):
-      if isInTime { return .error(error) }
+    case .error(let error, let wasCancelled):
+      if isInTime { return .error(error, wasCancelled: wasCancelled) }
       error.discardCarriedValues()
       return unsafe .tooLate(hasValue: false, clockError: clockError)
     case nil: return unsafe .tooLate(hasValue: false, clockError: clockError)

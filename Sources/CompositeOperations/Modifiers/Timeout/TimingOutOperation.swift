@@ -158,8 +158,13 @@ public struct TimeoutError: Error, Hashable, Codable, Sendable, CustomStringConv
       }
     }
     switch contest.end {
-    case .value(let cleanup): return HeldResult(unsafe memory.move(), cleanup: cleanup)
-    case .error(let error): throw error
+    case .value(let cleanup, let wasCancelled):
+      let held = HeldResult(unsafe memory.move(), cleanup: cleanup)
+      // The body has cancelled its own task, and not the task of the run.
+      if wasCancelled, !Task.isCancelled { throw held.asCancellation }
+      return held
+    case .error(let error, let wasCancelled):
+      throw wasCancelled && !Task.isCancelled ? error.asCancellation : error
     case .tooLate(let hasValue, _):
       if hasValue { unsafe memory.deinitialize(count: 1) }
       throw expiry(duration)
@@ -203,8 +208,13 @@ public struct TimeoutError: Error, Hashable, Codable, Sendable, CustomStringConv
       }
     }
     switch contest.end {
-    case .value(let cleanup): return HeldResult(unsafe memory.move(), cleanup: cleanup)
-    case .error(let error): throw error
+    case .value(let cleanup, let wasCancelled):
+      let held = HeldResult(unsafe memory.move(), cleanup: cleanup)
+      // The body has cancelled its own task, and not the task of the run.
+      if wasCancelled, !Task.isCancelled { throw held.asCancellation }
+      return held
+    case .error(let error, let wasCancelled):
+      throw wasCancelled && !Task.isCancelled ? error.asCancellation : error
     case .tooLate(let hasValue, let clockError):
       if hasValue { unsafe memory.deinitialize(count: 1) }
       throw clockError ?? expiry(limit.duration)
@@ -216,9 +226,10 @@ public struct TimeoutError: Error, Hashable, Codable, Sendable, CustomStringConv
   ) async {
     guard contest.bodyBegins() else { return }
     do {
-      contest.bodyEnded(try await base.perform(into: slot, in: context))
+      let cleanup = try await base.perform(into: slot, in: context)
+      contest.bodyEnded(cleanup, wasCancelled: Task.isCancelled)
     } catch {
-      contest.bodyFailed(error)
+      contest.bodyFailed(error, wasCancelled: Task.isCancelled)
     }
     if contest.isBeingCancelled { await contest.waitUntilCancelled() }
   }
