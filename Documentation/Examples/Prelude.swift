@@ -175,6 +175,12 @@ struct OpenFile: ComposableOperation {
   func perform(in context: OperationContext) async throws -> File { File() }
 }
 
+struct ReadText: ComposableOperation {
+  let file: File
+  init(from file: File) { self.file = file }
+  func perform(in context: OperationContext) async throws -> String { "" }
+}
+
 let url = URL(fileURLWithPath: "/index.html")
 let urls = [url]
 let proxy = url

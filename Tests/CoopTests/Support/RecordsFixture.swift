@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 
 /// A schema of a PostgreSQL server, and a folder for files.
-final class RecordsFixture {
+final class RecordsFixture: Sendable {
   let folder: TemporaryFolder
   let address: String
   let schema = "test_" + UUID().uuidString.prefix(8).lowercased()

@@ -1,7 +1,7 @@
 /// Returns an operation that acquires a resource, runs another operation with it, and releases it.
 ///
 /// ```swift
-/// let text = using(OpenFile(path), release: { file in await file.close() }) { file in
+/// let text = using(OpenFile(path), release: { file in file.close() }) { file in
 ///   ReadText(from: file)
 /// }
 /// ```
