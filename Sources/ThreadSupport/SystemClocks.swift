@@ -26,9 +26,9 @@ package struct EventTime: Sendable {
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
 
-  #if canImport(Darwin)
-    // The beginning of this clock is not public. It is between two readings of the same clock, which
-    // are repeated until no other thread ran in between.
+  #if canImport(Darwin) || compiler(<6.3)
+    // The epoch of the clock is public since Swift 6.3, and not on all supported Apple systems. It is
+    // found by readings of both clocks, which are repeated until no other thread ran in between.
     private static let beginning: ContinuousClock.Instant = {
       var best: (span: Int64, instant: ContinuousClock.Instant) = (.max, .now)
       for _ in 0..<100 where best.span > 1_000 {
