@@ -20,6 +20,9 @@ struct GraphFailures: Sendable {
     blame[node] = blamed.first { errors[$0] != nil } ?? blamed.first
   }
 
+  /// The nodes that could not begin because of a node.
+  func unbegun(behind node: Int) -> [Int] { blame.filter { $0.value == node }.map(\.key) }
+
   /// The error that prevented a node from beginning; nil if it was a cancellation.
   func errorBehind(_ node: Int) -> (any Error)? { blame[node].flatMap { errors[$0] } }
 }

@@ -220,12 +220,24 @@ internal import Synchronization
     }
   }
 
-  /// Whether a dependent of a node has begun. The dependent then owns the outcome of the node.
+  /// Whether a dependent of a node has begun, which then owns the outcome of the node.
+  ///
+  /// The outcome of a node that could not begin is the error of the node that prevented it.
   private func isTaken(_ node: Int) -> Bool {
     var isTaken = false
-    plan.forEachNeeding(node) { needing in
-      if state(of: needing) != .withoutInput, state(of: needing) != .notBegun { isTaken = true }
+    for shown in [node] + failures.withLock({ $0.unbegun(behind: node) }) {
+      plan.forEachNeeding(shown) { needing in
+        if state(of: needing) != .withoutInput, state(of: needing) != .notBegun { isTaken = true }
+      }
     }
     return isTaken
+  }
+
+  /// The nodes whose outcomes the outputs show.
+  var shownNodes: Set<Int> {
+    let outputs = Set(plan.outputs.map(\.node))
+    return failures.withLock { failures in
+      outputs.union(causes.filter { !outputs.isDisjoint(with: failures.unbegun(behind: $0)) })
+    }
   }
 }

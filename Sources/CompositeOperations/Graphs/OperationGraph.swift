@@ -189,7 +189,7 @@ extension GraphRunState {
     var left = untakenCleanups
     for (node, error) in untakenErrors { left[node] = error.cleanupOfCarriedValues }
     if left.isEmpty { return nil }
-    let outputs = Set(plan.outputs.map(\.node))
+    let outputs = shownNodes
     left.filter { !outputs.contains($0.key) }.runInOrder()
     return cleanup(ofAll: left.filter { outputs.contains($0.key) })
   }

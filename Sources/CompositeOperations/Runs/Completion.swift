@@ -127,6 +127,16 @@
     discardLateOutcome()
   }
 
+  /// The value, in time or late, also one that a modifier has passed on. Nil if there is none, or if
+  /// other callers share it.
+  @usableFromInline var anyValue: Value? {
+    switch body {
+    case .value(let value, _): value
+    case .error(let error): (error as? LateOutcomeError)?.unsharedValue(as: Value.self)
+    case .neverBegan: nil
+    }
+  }
+
   // MARK: Passing it on
 
   /// Returns the value to a body that ends as this run did, and that then owns the late outcome.

@@ -33,6 +33,14 @@ package struct LateOutcomeError: CancellationRepresenting {
   }
 }
 
+extension LateOutcomeError {
+  /// The late value, unless several callers share it.
+  func unsharedValue<Value>(as type: Value.Type) -> Value? {
+    guard shares.isEmpty, case .value(let value, _) = late else { return nil }
+    return value as? Value
+  }
+}
+
 extension LateOutcomeError: ValueCarrying {
   func discardOwnValues() {
     if case .value(_, let cleanup?) = late { NestedCalls.make(.discard, cleanup) }

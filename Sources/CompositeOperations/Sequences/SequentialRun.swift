@@ -67,8 +67,12 @@
 
   /// The values of the previous step belong to the sequence, which receives it now.
   @usableFromInline mutating func handOver(_ previous: FinishedStep?) {
-    if let linear = sequence as? LinearSequence, !linear.asksBuilder(after: previous) { return }
-    steps.cleanups = [:]
+    if Steps.self == LinearSequence.self, let linear = sequence as? LinearSequence,
+      !linear.asksBuilder(after: previous)
+    {
+      return
+    }
+    steps.cleanups.removeAll(keepingCapacity: true)
   }
 
   /// Performs a step of a run with a scope, through the context, which reports it to observers.
@@ -94,7 +98,7 @@
     case .result, nil: return try output()
     case .error(let error):
       // The cause has them.
-      if !steps.cleanups.isEmpty { steps.cleanups[steps.end - 1] = nil }
+      if let index = previous?.index, !steps.cleanups.isEmpty { steps.cleanups[index] = nil }
       throw SequentialOperationError(cause: error, from: .step, steps: steps)
     case .cancelled: throw stop(because: nil, after: nil)
     }

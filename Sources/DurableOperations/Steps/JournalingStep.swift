@@ -21,7 +21,10 @@ struct JournalingStep<Base: ComposableOperation>: TransparentOperation {
       let journal = RunJournal(of: step, committing: base.isCommitting ? recorder : nil)
       held = try await base.performHeld(in: context.journaling(in: journal))
     } catch {
-      try await recorder.record(error, wasCancelled: Task.isCancelled)
+      do { try await recorder.record(error, wasCancelled: Task.isCancelled) } catch let failure {
+        error.discardCarriedValues()
+        throw failure
+      }
       throw error
     }
     do { try await recorder.record(held.value) } catch {
@@ -93,7 +96,6 @@ final class StepRecorder: Sendable {
     }
     let isCancellation = error.meansCancellation
     let text = isCancellation ? nil : try encoded(error)
-    error.discardCarriedValues()
     try await store(isCancellation ? .cancelled : .error, text)
   }
 

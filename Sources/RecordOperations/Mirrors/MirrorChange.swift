@@ -43,7 +43,7 @@ public struct MirrorReport: Hashable, Sendable {
   public internal(set) var usesChanges = true
   /// The time of the first remote change that an open transaction delays, so that the round did not
   /// fetch it; `nil` if there is none.
-  public internal(set) var delayedSince: Date?
+  public package(set) var delayedSince: Date?
 
   package init() {}
 

@@ -13,7 +13,8 @@ struct MirrorArguments {
 
     TYPE…               the tables to mirror (default: all tables of both databases)
 
-      --once            runs one round and ends; otherwise rounds follow each change until Ctrl-C
+      --once            runs one round, which waits for up to 30 s for open transactions that delay changes, and
+                        ends; otherwise rounds follow each change until Ctrl-C
       --conflicts WHO   the value of a field that both sides have changed: remote, local or newest (default: remote). The
                         lost value is kept in the table _record_mirror_conflicts of LOCAL
       --deletions HOW   whether a deletion on one side loses against an edit on the other one: lose or win (default: lose)
@@ -28,7 +29,7 @@ struct MirrorArguments {
     Both databases get triggers and tables that record their changes. Files get the log mode WAL. FILE-mirror beside LOCAL is
     a lock. Unless --once is given, a PostgreSQL database also gets a trigger that notifies the mirror of each commit.
 
-    Exit status: 0 success, 1 error or rejected rows (with --once), 64 invalid arguments, 130 interrupted by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.
+    Exit status: 0 success, 1 error, rejected rows or a delayed change (with --once), 64 invalid arguments, 130 interrupted by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.
     """
 
   private(set) var options = TraceOptions()

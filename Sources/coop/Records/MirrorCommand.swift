@@ -122,7 +122,7 @@ struct MirrorCommand {
       if report.delayedSince != nil {
         standardError.writeLine(
           "coop records: the last changes of \(remoteName) are not fetched: a transaction there has "
-            + "been open for \(Self.longestDelay) seconds; end it, and mirror again")
+            + "been open for more than \(Self.longestDelay) seconds; end it, and mirror again")
       }
       return hasRejections || report.delayedSince != nil ? ExitStatus.failure : ExitStatus.success
     case .error(let error):
@@ -144,13 +144,17 @@ struct MirrorCommand {
   ) -> some ComposableOperation<MirrorReport> {
     SimpleOperation.withContext { context in
       var (sum, delay, waited) = (MirrorReport(), Duration.milliseconds(20), Duration.zero)
-      while true {
-        sum.add(try await context.run(mirror.sync))
-        if sum.delayedSince == nil || waited >= .seconds(Self.longestDelay) { return sum }
+      sum.add(try await context.run(mirror.sync))
+      let first = sum.delayedSince
+      // Until what was delayed at first has arrived. On a busy server, later changes are always delayed.
+      while sum.delayedSince != nil, waited < .seconds(Self.longestDelay) {
         try await context.pause(delay)
         waited += delay
         delay = min(delay * 2, .seconds(1))
+        sum.add(try await context.run(mirror.sync))
       }
+      if sum.delayedSince != first { sum.delayedSince = nil }
+      return sum
     }.named("mirror")
   }
 

@@ -1,11 +1,11 @@
 import CompositeOperations
 import CompositeOperationsTestKit
 
-/// A value that somebody has to close exactly once.
+/// A value that has to be closed exactly once.
 struct Token: Sendable, Equatable {
   let number: Int
 
-  /// A token that nobody has to close.
+  /// A token that need not be closed.
   static let untracked = Token(number: -1)
 }
 
@@ -44,7 +44,7 @@ final class Ledger: Sendable {
     for token in tokens(in: value) { entries.withLock { $0[token.number].isDelivered = true } }
   }
 
-  /// O3: the tokens that no one owns, or more than one.
+  /// O3: the tokens without an owner, or with more than one.
   var findings: [String] {
     entries.withLock { entries in
       entries.enumerated().compactMap { number, entry in

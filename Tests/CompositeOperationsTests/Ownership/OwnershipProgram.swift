@@ -92,12 +92,12 @@ final class OwnershipProgram {
           .discarding { ledger.discard($0) })
     case 15:
       let isLate = chance.percent(50)
-      let base = token(depth - 1)
+      let (base, resource) = (token(depth - 1), token(depth - 1))
       note("using")
       // The release is the one discard of the resource.
       return AnyOperation(
         using(
-          leaf(),
+          resource,
           release: { token in
             if isLate { await Task.yield() }
             ledger.discard(token)
@@ -240,7 +240,7 @@ final class OwnershipProgram {
         })
     case 10:
       note("graph")
-      let nodes = tokens(depth - 1, 4)
+      let (nodes, isAsked) = (tokens(depth - 1, 4), chance.percent(50))
       let mode = mode()
       return OperationGraph(width: width, onFailure: mode) { graph in
         let (first, second) = (graph.add(nodes[0]), graph.add(nodes[1]))
@@ -252,7 +252,14 @@ final class OwnershipProgram {
           ledger.receive([third, second], as: "graph, two")
           return nodes[3]
         }
-        return (first, second, fourth)
+        if isAsked {
+          // If the fourth could not begin, its outcome is the error of another node.
+          graph.add(needing: fourth.outcome) { outcome in
+            ledger.receive(outcome, as: "graph, outcome of the fourth")
+            return SimpleOperation {}
+          }
+        }
+        return (first.outcome, second.outcome, fourth.outcome)
       }
     default: return token(depth)
     }

@@ -57,7 +57,7 @@ private enum Use: CaseIterable {
   ) async {
     let (ledger, log) = (Ledger(), Log<String>())
     let operation = using(opening(ledger)) { token in
-      // Suspends, so that a release that nobody awaits would come too late.
+      // Suspends, so that a release that is not awaited would come too late.
       await Task.yield()
       log.add("release \(Task.isCancelled)")
       ledger.discard(token)
@@ -113,7 +113,7 @@ private enum Use: CaseIterable {
   }
 
   @Test func `O9: the run ends after the release, which a cancellation does not cancel`() async {
-    let (ledger, using_, releasing) = (Ledger(), Gate(), Gate())
+    let (ledger, inUse, releasing) = (Ledger(), Gate(), Gate())
     let ended = Flag()
     let run = using(
       opening(ledger),
@@ -124,9 +124,9 @@ private enum Use: CaseIterable {
         ledger.discard(token)
       }
     ) { _ in
-      SimpleOperation { try await using_.pass() }
+      SimpleOperation { try await inUse.pass() }
     }.start()
-    await using_.waitForArrivals(1)
+    await inUse.waitForArrivals(1)
     run.cancel()
     let waiter = Task {
       let outcome = await run.outcome

@@ -9,14 +9,15 @@
 /// A resource that was acquired is released exactly once, and before the run ends, however it ends:
 /// also if the operation fails, is cancelled or never begins, such as because of a condition that is
 /// not met, refused permits or a closed pool; if the closure throws; and if the run is cancelled as
-/// soon as the resource has been acquired. The release is not cancelled itself.
+/// soon as the resource has been acquired. A cancellation does not reach the release.
 ///
-/// The run ends as the operation does; if there is no resource, as `acquire` does. It takes the place
-/// of ``ComposableOperation/discarding(_:)`` for the resource, whose closure is not called.
+/// The run ends as the operation does; if there is no resource, as `acquire` does.
 ///
 /// - Parameters:
-///   - acquire: Acquires the resource, such as by opening a file. It must not end in an error or
-///     throw a cancellation while it holds the resource.
+///   - acquire: Acquires the resource, such as by opening a file. Each run needs a resource of its
+///     own, so do not share this operation. A resource that one of its own modifiers drops, such as
+///     a race or a timeout, is cleaned up by ``ComposableOperation/discarding(_:)`` below that
+///     modifier.
 ///   - release: Releases the resource. It has the task-local values, the priority and the executor
 ///     of the run.
 ///   - operation: Makes the operation that uses the resource. It may choose among operations of
@@ -64,8 +65,7 @@ struct UsingOperation<Acquire: ComposableOperation, Body: ComposableOperation>: 
   ) async throws -> HeldResult<Body.Success> {
     context.expectChildren(2)
     let acquired = await context.complete(acquire)
-    // Also a value from after the cancellation is a resource.
-    guard case .value(let resource, _) = acquired.body else { throw acquired.errorToPassOn }
+    guard let resource = acquired.anyValue else { throw acquired.errorToPassOn }
     let completion: Completion<Body.Success>
     do {
       if acquired.isCancelled { throw CancellationError() }
