@@ -59,6 +59,7 @@ public struct GraphBuilder: ~Copyable {
   /// - Returns: The node, on which later nodes can depend.
   /// - Precondition: The nodes belong to this graph, which has fewer than 2³¹ nodes and fewer than
   ///   2³¹ dependencies.
+  // Disfavored: the compiler need not try it for one node or two.
   @_disfavoredOverload
   @inlinable @discardableResult public mutating func add<each Input, Child: ComposableOperation>(
     needing nodes: repeat GraphNode<each Input>, named name: String? = nil,

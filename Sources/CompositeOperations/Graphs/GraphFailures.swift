@@ -20,8 +20,13 @@ struct GraphFailures: Sendable {
     blame[node] = blamed.first { errors[$0] != nil } ?? blamed.first
   }
 
-  /// The nodes that could not begin because of a node.
-  func unbegun(behind node: Int) -> [Int] { blame.filter { $0.value == node }.map(\.key) }
+  /// The node that prevented a node from beginning; nil if it was none.
+  func cause(of node: Int) -> Int? { blame[node] }
+
+  /// The nodes that could not begin, by the node that prevented it.
+  var unbegun: [Int: [Int]] {
+    Dictionary(grouping: blame.keys) { blame[$0] ?? $0 }
+  }
 
   /// The error that prevented a node from beginning; nil if it was a cancellation.
   func errorBehind(_ node: Int) -> (any Error)? { blame[node].flatMap { errors[$0] } }

@@ -215,29 +215,29 @@ internal import Synchronization
 
   /// The errors that no dependent has taken, in chronological order.
   var untakenErrors: [(node: Int, value: any Error)] {
-    causes.compactMap { node in
-      error(of: node).flatMap { isTaken(node) ? nil : (node, $0) }
+    let causes = causes
+    if causes.isEmpty { return [] }
+    // The outcome of a node that could not begin is the error of the node that prevented it.
+    let unbegun = failures.withLock(\.unbegun)
+    return causes.compactMap { node in
+      guard let error = error(of: node) else { return nil }
+      let isSeen = isTaken(node) || unbegun[node, default: []].contains(where: isTaken)
+      return isSeen ? nil : (node, error)
     }
   }
 
   /// Whether a dependent of a node has begun, which then owns the outcome of the node.
-  ///
-  /// The outcome of a node that could not begin is the error of the node that prevented it.
   private func isTaken(_ node: Int) -> Bool {
     var isTaken = false
-    for shown in [node] + failures.withLock({ $0.unbegun(behind: node) }) {
-      plan.forEachNeeding(shown) { needing in
-        if state(of: needing) != .withoutInput, state(of: needing) != .notBegun { isTaken = true }
-      }
+    plan.forEachNeeding(node) { needing in
+      if state(of: needing) != .withoutInput, state(of: needing) != .notBegun { isTaken = true }
     }
     return isTaken
   }
 
   /// The nodes whose outcomes the outputs show.
   var shownNodes: Set<Int> {
-    let outputs = Set(plan.outputs.map(\.node))
-    return failures.withLock { failures in
-      outputs.union(causes.filter { !outputs.isDisjoint(with: failures.unbegun(behind: $0)) })
-    }
+    let outputs = plan.outputs.map(\.node)
+    return failures.withLock { failures in Set(outputs + outputs.compactMap(failures.cause)) }
   }
 }

@@ -4,7 +4,7 @@ import Testing
 
 /// Every modifier that does not change the result, with settings that change nothing.
 private func inEveryModifier(
-  _ base: SimpleOperation<Int>
+  _ base: AnyOperation<Int>, discarding discard: @escaping @Sendable (Int) -> Void
 ) -> [(name: String, operation: any ComposableOperation<Int>)] {
   let nothing: @Sendable (Int) async -> Void = { _ in }
   let condition = Condition("is met") { true }
@@ -18,8 +18,12 @@ private func inEveryModifier(
     ("prioritized high", base.prioritized(at: .high)),
     ("observed", base.observed(by: RecordingObserver())), ("onStart", base.onStart {}),
     ("onEnd", base.onEnd { _ in }), ("onProgress", base.onProgress { _ in }),
-    ("weighing", base.weighing(2)), ("discarding", base.discarding { _ in }),
+    ("weighing", base.weighing(2)), ("discarding", base.discarding(discard)),
     ("timingOut", base.timingOut(after: .seconds(600))),
+    (
+      "timingOut on another clock",
+      base.timingOut(until: .now + .seconds(600), on: SuspendingClock())
+    ),
     ("timingOut, abandoning", base.timingOut(after: .seconds(600), .abandoning)),
     ("delayed", base.delayed(by: .nanoseconds(1))),
     ("retrying", base.retrying(attempts: 2)), ("repeating", base.repeating(times: 2)),
@@ -44,17 +48,31 @@ private func inEveryModifier(
   func `O3: a body that cancels its own task ends as cancelled, whatever the modifier`(
     throwsError: Bool
   ) async {
+    let discarded = Log<Int>()
+    func inAll(_ base: SimpleOperation<Int>) -> [(String, any ComposableOperation<Int>)] {
+      let base = AnyOperation(base.discarding { discarded.add($0) })
+      return inEveryModifier(base, discarding: { discarded.add($0) }).map {
+        ($0.name, $0.operation)
+      }
+    }
     let base = SimpleOperation { () async throws -> Int in
       cancelCurrentTask()
       if throwsError { throw TestError("failed") }
       return 1
     }
-    for (name, operation) in inEveryModifier(base) {
-      let outcome = await operation.start().outcome
+    for (name, operation) in inAll(base) {
+      let run = operation.start()
+      let outcome = await run.outcome
       #expect(outcome.isCancelled, "\(name): \(outcome)")
+      _ = await run.lateOutcome
+      #expect(discarded.entries == (throwsError ? [] : [1]), "\(name)")
+      discarded.clear()
     }
-    for (name, operation) in inEveryModifier(SimpleOperation { 1 }) {
+    for (name, operation) in inAll(SimpleOperation { 1 }) {
       #expect(await operation.start().outcome.result == 1, "\(name)")
+      let isRepeated = name == "repeating"
+      #expect(discarded.entries == (isRepeated ? [1] : []), "\(name)")
+      discarded.clear()
     }
   }
 }

@@ -22,7 +22,8 @@
 ///     of the run.
 ///   - operation: Makes the operation that uses the resource. It may choose among operations of
 ///     different types by `if` and `switch`, without `return` (see ``OperationBuilder``). An error
-///     that it throws ends the run.
+///     that it throws ends the run. A body that an abandoning timeout leaves behind may still use the
+///     resource when it is released.
 @inlinable public func using<Acquire: ComposableOperation, Body: ComposableOperation>(
   _ acquire: Acquire, release: @escaping @Sendable (Acquire.Success) async -> Void,
   @OperationBuilder _ operation:
@@ -65,7 +66,7 @@ struct UsingOperation<Acquire: ComposableOperation, Body: ComposableOperation>: 
   ) async throws -> HeldResult<Body.Success> {
     context.expectChildren(2)
     let acquired = await context.complete(acquire)
-    guard let resource = acquired.anyValue else { throw acquired.errorToPassOn }
+    guard let resource = acquired.anyValue else { throw acquired.errorToPassOn.withoutLateValue }
     let completion: Completion<Body.Success>
     do {
       if acquired.isCancelled { throw CancellationError() }

@@ -157,18 +157,7 @@ public struct TimeoutError: Error, Hashable, Codable, Sendable, CustomStringConv
         group.addImmediateTask { await play(into: slot, in: context, against: contest) }
       }
     }
-    switch contest.end {
-    case .value(let cleanup, let wasCancelled):
-      let held = HeldResult(unsafe memory.move(), cleanup: cleanup)
-      // The body has cancelled its own task, and not the task of the run.
-      if wasCancelled, !Task.isCancelled { throw held.asCancellation }
-      return held
-    case .error(let error, let wasCancelled):
-      throw wasCancelled && !Task.isCancelled ? error.asCancellation : error
-    case .tooLate(let hasValue, _):
-      if hasValue { unsafe memory.deinitialize(count: 1) }
-      throw expiry(duration)
-    }
+    return try unsafe result(of: contest, in: memory, within: duration)
   }
 
   /// The same with any clock.
@@ -207,6 +196,14 @@ public struct TimeoutError: Error, Hashable, Codable, Sendable, CustomStringConv
         }
       }
     }
+    return try unsafe result(of: contest, in: memory, within: limit.duration)
+  }
+
+  /// Returns how the run ends after all tasks of the contest have ended.
+  @inlinable func result(
+    of contest: TimeoutContest, in memory: UnsafeMutablePointer<Base.Success>,
+    within limit: Duration
+  ) throws -> HeldResult<Base.Success> {
     switch contest.end {
     case .value(let cleanup, let wasCancelled):
       let held = HeldResult(unsafe memory.move(), cleanup: cleanup)
@@ -217,7 +214,7 @@ public struct TimeoutError: Error, Hashable, Codable, Sendable, CustomStringConv
       throw wasCancelled && !Task.isCancelled ? error.asCancellation : error
     case .tooLate(let hasValue, let clockError):
       if hasValue { unsafe memory.deinitialize(count: 1) }
-      throw clockError ?? expiry(limit.duration)
+      throw clockError ?? expiry(limit)
     }
   }
 
