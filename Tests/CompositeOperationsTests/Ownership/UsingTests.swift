@@ -84,18 +84,26 @@ private enum Use: CaseIterable {
   }
 
   @Test func `O9: a resource that is acquired after the cancellation is released`() async {
-    let (ledger, gate, log) = (Ledger(), Gate(), Log<String>())
-    let run = using(opening(ledger, after: gate), release: { ledger.discard($0) }) { _ in
-      log.add("the closure was called after the cancellation")
-      return SimpleOperation { 1 }
-    }.start()
-    await gate.waitForArrivals(1)
-    run.cancel()
-    gate.open()
-    #expect(await run.outcome.isCancelled)
-    #expect(ledger.findings == [])
-    #expect(ledger.counts.all == 1)
-    #expect(log.entries == [])
+    // A modifier that is a run of its own passes the late resource on.
+    let modifiers: [@Sendable (AnyOperation<Token>) -> any ComposableOperation<Token>] = [
+      { $0 }, { $0.named("open") }, { $0.retrying(attempts: 2) }, { $0.finally { _ in } },
+      { $0.observed(by: RecordingObserver()) }, { $0.submitted(to: OperationPool()) },
+    ]
+    for (index, modified) in modifiers.enumerated() {
+      let (ledger, gate, log) = (Ledger(), Gate(), Log<String>())
+      let acquire = modified(AnyOperation(opening(ledger, after: gate)))
+      let run = using(AnyOperation(acquire), release: { ledger.discard($0) }) { _ in
+        log.add("the closure was called after the cancellation")
+        return SimpleOperation { 1 }
+      }.start()
+      await gate.waitForArrivals(1)
+      run.cancel()
+      gate.open()
+      #expect(await run.outcome.isCancelled)
+      #expect(ledger.findings == [], "\(index)")
+      #expect(ledger.counts.all == 1)
+      #expect(log.entries == [])
+    }
   }
 
   @Test func `O9: without a resource, nothing is released, and the run ends as it did`() async {
