@@ -21,46 +21,73 @@ private final class Handles: Sendable {
 }
 
 @Suite(.timeLimit(.minutes(10))) struct DiscardingTests {
-  @Test func `O3: values in a cause that is in no kept step are discarded once`() async {
-    struct Throwing: OperationSequence {
-      let failing: ParallelOperation<[Int]>
-      func nextOperation(after previous: FinishedStep?) async throws -> (any ComposableOperation)? {
-        _ = try await failing.run().get()
-        return nil
-      }
+  /// A sequence that throws the error of a run of its own.
+  private struct Throwing: OperationSequence {
+    let failing: any ComposableOperation<[Int]>
+    func nextOperation(after previous: FinishedStep?) async throws -> (any ComposableOperation)? {
+      _ = try await failing.run().get()
+      return nil
     }
-    for number in 0..<4 {
-      let discarded = Log<Int>()
-      let gate = Gate()
-      let failing = ParallelOperation(
-        [
-          AnyOperation(SimpleOperation { 1 }.discarding { discarded.add($0) }),
-          AnyOperation(
-            SimpleOperation {
-              gate.open()
-              throw TestError("failed")
-            }),
-        ], width: .serial, onFailure: .runAll)
-      func sequence(keeping history: StepHistory) -> any ComposableOperation<Int> {
+  }
+
+  @Test func `O3: values in a cause that is in no kept step are discarded once`() async {
+    let discarded = Log<Int>()
+    let failing = ParallelOperation(
+      [
+        AnyOperation(SimpleOperation { 1 }.discarding { discarded.add($0) }),
+        AnyOperation(SimpleOperation<Int> { throw TestError("failed") }),
+      ], width: .serial, onFailure: .runAll)
+    // Called by the step at its end, before the sequence is called with it.
+    let cancel = Log<@Sendable () -> Void>()
+    let cancelling: [any ComposableOperation<[Int]>] = [
+      failing.onEnd { _ in for cancel in cancel.entries { cancel() } },
+      failing.finally { _ in for cancel in cancel.entries { cancel() } },
+    ]
+    for (kind, step) in cancelling.enumerated() {
+      func keeping(_ history: StepHistory) -> any ComposableOperation<Int> {
         SequentialOperation(
-          ClosureSequence(history: history) { previous in previous == nil ? failing : nil }
+          ClosureSequence(history: history) { previous in previous == nil ? step : nil }
         ).map { _ in 0 }
       }
-      let loser: any ComposableOperation<Int> =
-        switch number {
-        case 0: sequence(keeping: .all)
-        case 1: sequence(keeping: .last(1))
-        case 2: sequence(keeping: .none)
-        default: SequentialOperation(Throwing(failing: failing)).map { _ in 0 }
+      let sequences = [
+        keeping(.all), keeping(.last(1)), keeping(.none),
+        SequentialOperation(Throwing(failing: step)).map { _ in 0 },
+      ]
+      for (number, sequence) in sequences.enumerated() {
+        let begins = Gate()
+        let task = Task {
+          await begins.passIgnoringCancellation()
+          return await sequence.run()
         }
-      let winner = SimpleOperation {
-        try await gate.pass()
-        return 7
+        cancel.add { task.cancel() }
+        begins.open()
+        let outcome = await task.value
+        #expect(outcome.isCancelled, "\(kind), \(number)")
+        #expect(discarded.entries == [1], "\(kind), \(number)")
+        discarded.clear()
+        cancel.clear()
       }
-      let race = RaceOperation([loser, winner])
-      #expect(await race.run().result == 7)
-      #expect(discarded.entries == [1], "\(number)")
     }
+  }
+
+  @Test(arguments: [StepHistory.all, .last(1), .none])
+  func `O3: values in the error of a step belong to the sequence that was called with it`(
+    history: StepHistory
+  ) async {
+    let handles = Handles()
+    let failing = ParallelOperation(
+      [handles.opening(1), SimpleOperation { throw TestError("failed") }],
+      width: .serial, onFailure: .runAll)
+    let sequence = SequentialOperation(
+      ClosureSequence(history: history) { previous in
+        if previous == nil { return failing }
+        cancelCurrentTask()
+        return nil
+      })
+    let outcome = await Task { await sequence.run() }.value
+    #expect(outcome.isCancelled)
+    #expect(handles.open == [1])
+    #expect(handles.gone.isEmpty)
   }
 
   @Test func `O3: a value that reaches its caller is not discarded`() async throws {
