@@ -4,8 +4,8 @@ internal import Dispatch
 /// The context of the function of a ``BlockingOperation``, for cancellation, log messages and
 /// progress.
 ///
-/// The function may run outside of any task, so `Task.isCancelled` does not report the cancellation
-/// of the run.
+/// The function runs in a task, so `Task.isCancelled` reports the cancellation of the run too. Unlike
+/// that task, the context can be passed to other threads.
 public struct BlockingContext: Sendable {
   /// The context of the run, for log messages and progress.
   public let operationContext: OperationContext

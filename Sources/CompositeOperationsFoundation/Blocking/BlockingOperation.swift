@@ -13,6 +13,9 @@ public import Dispatch
 /// The function runs on a thread that may block. The threads of Swift's tasks must not block: there
 /// are only as many as processors, and if all of them block, no task of the process makes progress.
 ///
+/// The function has the task-local values of the run, and `Task.isCancelled` in it reports the
+/// cancellation.
+///
 /// If the run is cancelled before the function has begun, the function is not called. A run that
 /// waits for a thread or for a queue then ends at once; a run that waits for an actor or an
 /// executor ends when its turn comes. If the function has begun, the run ends when it returns. A
@@ -67,16 +70,16 @@ public struct BlockingOperation<Success: Sendable>: ComposableOperation {
     let blocking = BlockingContext(context)
     switch place.kind {
     case .threads(let threads):
-      return try await queued(blocking) { function, fail in
+      return try await inTask(blocking) { function, fail in
         let ticket = threads.add(function, orFail: fail)
         return { threads.remove(ticket) }
       }
     case .queue(let queue):
-      return try await queued(blocking) { function, _ in
+      return try await inTask(blocking) { function, _ in
         queue.async(execute: function)
-        // Nothing can be removed from a queue. The entry that remains is small, because the
-        // function has been freed.
-        return {}
+        // Nothing can be removed from a queue. The task that remains is small, because the function
+        // has been freed.
+        return { false }
       }
     case .actor(let actor):
       return try await withTaskCancellationHandler {
@@ -93,38 +96,53 @@ public struct BlockingOperation<Success: Sendable>: ComposableOperation {
     }
   }
 
-  private typealias Call = @Sendable () -> Void
-  private typealias Fail = @Sendable (BlockingThreadsError) -> Void
-
-  /// - Parameter add: Schedules a function on another thread, and returns a function that removes
-  ///   it.
-  private func queued(
-    _ blocking: BlockingContext, add: @escaping @Sendable (@escaping Call, @escaping Fail) -> Call
+  private func inTask(
+    _ blocking: BlockingContext, scheduling schedule: @escaping BlockingTask.Schedule
   ) async throws -> Success {
     let body = Lock(Optional(body))
     let operation = SimpleOperation<Success>.withCallback { finish in
-      let remove = Lock<Call?>(nil)
-      finish.onCancel {
-        blocking.cancel()
-        // The function may wait for long, so the cancellation and the thread compete for it.
-        let waiting = body.withLock { $0.take() }
-        guard waiting != nil else { return }
-        remove.withLock(\.self)?()
-        finish(.cancelled)
-      }
-      let added = add {
-        let own = body.withLock { $0.take() }
-        guard let own else { return }
-        finish(Outcome(Result { try own(blocking) }))
-      } _: { error in
+      let task = BlockingTask(by: schedule) { error in
         let waiting = body.withLock { $0.take() }
         if waiting != nil { finish(.error(error)) }
       }
-      remove.withLock { $0 = added }
-      // A cancellation before `remove` was set found nothing to remove.
-      if blocking.isCancelled { added() }
+      let running = Lock<Task<Void, Never>?>(nil)
+      finish.onCancel {
+        blocking.cancel()
+        running.withLock(\.self)?.cancel()
+        // The function may wait for long, so the cancellation and the thread compete for it.
+        let waiting = body.withLock { $0.take() }
+        guard waiting != nil else { return }
+        task.remove()
+        finish(.cancelled)
+      }
+      let started = task.start {
+        let own = body.withLock { $0.take() }
+        guard let own else { return }
+        let outcome = Outcome(Result { try own(blocking) })
+        // The function may cancel its own task.
+        if Task.isCancelled { blocking.cancel() }
+        finish(outcome)
+      }
+      running.withLock { $0 = started }
+      // A cancellation before that found no task.
+      if blocking.isCancelled {
+        started.cancel()
+        task.remove()
+      }
     }
-    return try await operation.perform(in: blocking.operationContext)
+    do {
+      let result = try await operation.perform(in: blocking.operationContext)
+      cancelOwnTask(ifCancelled: blocking)
+      return result
+    } catch {
+      cancelOwnTask(ifCancelled: blocking)
+      throw error
+    }
+  }
+
+  /// Cancels the run if the function cancelled its task.
+  private func cancelOwnTask(ifCancelled blocking: BlockingContext) {
+    if blocking.isCancelled { unsafe withUnsafeCurrentTask { unsafe $0?.cancel() } }
   }
 
   private func perform(

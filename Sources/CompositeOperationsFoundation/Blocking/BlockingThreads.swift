@@ -86,10 +86,13 @@ public final class BlockingThreads: Sendable {
     return ticket
   }
 
-  /// Removes a waiting function. Has no effect if the function was called or removed before.
-  func remove(_ ticket: Ticket) {
-    // Not under the lock: this may free values of the function.
-    _ = machine.withLock { $0.removed(ticket) }
+  /// Removes a waiting function.
+  ///
+  /// - Returns: Whether it was waiting, and so will not be called.
+  func remove(_ ticket: Ticket) -> Bool {
+    // Not freed under the lock: it may hold values of a user.
+    let removed = machine.withLock { $0.removed(ticket) }
+    return removed != nil
   }
 
   private func addThread() {

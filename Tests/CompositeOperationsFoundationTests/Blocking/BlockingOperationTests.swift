@@ -131,6 +131,80 @@ import Testing
     #expect(hasRun.withLock(\.self) == false)
   }
 
+  private static let places: [BlockingPlace] = [
+    .threads, .queue(DispatchQueue(label: "own")), .actor(Counter()), .executor(CountingExecutor()),
+  ]
+
+  @Test func `C2: task-local values reach a function, wherever it runs`() async {
+    for (number, place) in Self.places.enumerated() {
+      let operations: [any ComposableOperation<Int>] = [
+        BlockingOperation(on: place) { Request.number },
+        BlockingOperation(on: place) { _ in Request.number }.retrying(attempts: 2),
+      ]
+      for operation in operations {
+        let found = await Request.$number.withValue(17) { await operation.run().result }
+        #expect(found == 17, "\(number)")
+      }
+      let unbound = await BlockingOperation(on: place) { Request.number }.run().result
+      #expect(unbound == 0, "\(number)")
+    }
+  }
+
+  @Test func `B4: a function finds a cancellation in its task too`() async {
+    for (number, place) in Self.places.enumerated() {
+      let begun = Lock(false)
+      let run = BlockingOperation(on: place) {
+        begun.withLock { $0 = true }
+        while true { try Task.checkCancellation() }
+      }.start()
+      while !begun.withLock(\.self) { await Task.yield() }
+      run.cancel()
+      #expect(await run.outcome.isCancelled, "\(number)")
+    }
+  }
+
+  @Test func `O3: a function that cancels its own task ends as cancelled, wherever it runs`() async
+  {
+    for (number, place) in Self.places.enumerated() {
+      for throwsError in [false, true] {
+        let discarded = Lock<[Int]>([])
+        let operation = BlockingOperation(on: place) {
+          unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+          if throwsError { throw Failure() }
+          return 3
+        }.discarding { value in discarded.withLock { $0.append(value) } }
+        let run = operation.start()
+        #expect(await run.outcome.isCancelled, "\(number)")
+        let late = await run.lateOutcome
+        #expect(throwsError ? late?.error is Failure : late?.result == 3, "\(number)")
+        #expect(discarded.withLock(\.self) == (throwsError ? [] : [3]), "\(number)")
+      }
+    }
+  }
+
+  @Test func `B4: a cancelled function that still waits for a thread keeps no task`() async {
+    let threads = BlockingThreads(width: 1, name: "one")
+    let gate = DispatchSemaphore(value: 0)
+    let busy = BlockingOperation(on: .threads(threads)) { gate.wait() }.start()
+    while threads.runningCount < 1 { await Task.yield() }
+    weak var kept: Token?
+    await {
+      let token = Token()
+      kept = token
+      // Every task that is created here keeps the token.
+      let waiting = Request.$token.withValue(token) {
+        BlockingOperation(on: .threads(threads)) {}.start()
+      }
+      while threads.waitingCount < 1 { await Task.yield() }
+      waiting.cancel()
+      #expect(await waiting.outcome.isCancelled)
+    }()
+    while kept != nil { await Task.yield() }
+    #expect(threads.waitingCount == 0)
+    gate.signal()
+    #expect(await busy.outcome.result != nil)
+  }
+
   @Test func `a function can report progress`() async {
     let recorder = RecordingObserver()
     let operation = BlockingOperation { context in context.operationContext.report(1, of: 2) }
@@ -143,6 +217,13 @@ import Testing
     #expect(progress.count == 1)
   }
 }
+
+private enum Request {
+  @TaskLocal static var number = 0
+  @TaskLocal static var token: Token?
+}
+
+private final class Token: Sendable {}
 
 /// An actor with its own queue. Otherwise, a function that runs until it is cancelled would block a
 /// thread of Swift's tasks.
