@@ -8,23 +8,10 @@ final class LinkedTask<Success: Sendable, Failure: Error>: Sendable {
   private struct State: Sendable {
     var task: Task<Success, Failure>?
     /// The task, between its beginning and the moment when its handle is known.
-    var begun: BegunTask?
+    var begun: RunningTask?
     var isCancelled = false
     /// A priority to apply when the task begins or its handle is known.
     var escalation: TaskPriority?
-  }
-
-  /// A reference by which other threads cancel and escalate a task. Both functions are also
-  /// functions of `Task`, so that they may be called outside the task.
-  @safe private struct BegunTask: @unchecked Sendable {
-    let task: UnsafeCurrentTask
-
-    init(_ task: UnsafeCurrentTask) { unsafe self.task = task }
-
-    func cancel() { unsafe task.cancel() }
-    func escalatePriority(to priority: TaskPriority) {
-      unsafe task.escalatePriority(to: priority)
-    }
   }
 
   private let state = Lock(State())
@@ -68,7 +55,7 @@ final class LinkedTask<Success: Sendable, Failure: Error>: Sendable {
 
   /// Called by the new task before its body.
   private func begin() {
-    let begun = unsafe BegunTask(UnsafeCurrentTask.own)
+    let begun = RunningTask.own
     let (isCancelled, escalation) = state.withLock { state in
       if state.task == nil { state.begun = begun }
       return (state.isCancelled, state.escalation.take())

@@ -44,7 +44,9 @@ struct SubmittedOperation<Base: ComposableOperation>: SeparateRun {
     let run = await submission.run()
     return try await withTaskCancellationHandler {
       if let above, let hold {
-        do { try await hold.waitUntilEnd(below: above) } catch let error as PermitError {
+        do {
+          try await hold.waitUntilEnd(below: above) { run.raise(to: $0) }
+        } catch let error as PermitError {
           run.cancel(because: error.description)
           await run.completion.discard()
           throw error

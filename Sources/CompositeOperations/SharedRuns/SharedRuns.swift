@@ -117,7 +117,9 @@ public final class SharedRuns<Key: Hashable & Sendable, Success: Sendable>: Send
       var refusal: PermitError?
       if let hold = context.scope?.permits {
         // Other operations, including the shared run, may wait for the permits that are held here.
-        do { try await waiter.hold.waitUntilEnd(below: hold) } catch {
+        do {
+          try await waiter.hold.waitUntilEnd(below: hold) { raise(waiter.run, to: $0) }
+        } catch {
           refusal = error as? PermitError
           leave(waiter)
         }

@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// The permits that one run holds, linked to the holds of the enclosing runs.
-// Unchecked, because its superclass is: all stored properties are constant or atomic.
+// Unchecked, because its superclass is. Only the task of the run uses the variables.
 package final class PermitHold: RunHold, @unchecked Sendable {
   private enum State: UInt8, AtomicRepresentable {
     case idle
@@ -14,10 +14,20 @@ package final class PermitHold: RunHold, @unchecked Sendable {
   /// The hold of the enclosing run, which may have ended.
   let parent: PermitHold?
   private let state = Atomic(State.idle)
+  let task: RaisableTask
+  /// Where it is among the holds of the permits of the first claim, and of the other claims.
+  private var place: LinkedList<PermitHold>.Place?
+  private var otherPlaces: [LinkedList<PermitHold>.Place] = []
 
-  package init(_ claims: [PermitClaim], below parent: PermitHold?) {
+  package convenience init(_ claims: [PermitClaim], below parent: PermitHold?) {
+    self.init(claims, below: parent, in: nil)
+  }
+
+  /// - Parameter task: The task of the run.
+  init(_ claims: [PermitClaim], below parent: PermitHold?, in task: RunningTask?) {
     self.claims = claims
     self.parent = parent
+    self.task = RaisableTask(task)
   }
 
   /// Represents the end of a run: holds all permits of a kind that nothing else can hold. A waiter
@@ -33,13 +43,43 @@ package final class PermitHold: RunHold, @unchecked Sendable {
 
   /// Waits until this hold has given its permits back.
   ///
-  /// - Parameter hold: The permits that the waiter and its enclosing runs hold.
+  /// - Parameters:
+  ///   - hold: The permits that the waiter and its enclosing runs hold.
+  ///   - raise: Raises the priority of the run of this hold, which has no task here.
   /// - Throws: `CancellationError` at once when the task is cancelled, and a ``PermitError`` at
   ///   once if the wait would never end.
-  func waitUntilEnd(below hold: PermitHold) async throws {
+  func waitUntilEnd(
+    below hold: PermitHold, raisingBy raise: @Sendable (TaskPriority) -> Void
+  ) async throws {
     let claims = claims.map { PermitClaim(permits: $0.permits, number: 1) }
-    if !PermitClaim.tryToTake(claims) { try await PermitLedger.take(claims, below: hold) }
+    if !PermitClaim.tryToTake(claims) {
+      try await withTaskPriorityEscalationHandler {
+        try await PermitLedger.take(claims, below: hold)
+      } onPriorityEscalated: { _, priority in
+        raise(priority)
+      }
+    }
     PermitClaim.giveBack(claims)
+  }
+
+  /// Lets waiters raise the priority of the run, which has just taken the permits.
+  func joinHolders() {
+    var isAwaited = false
+    for index in claims.indices {
+      let place = claims[index].permits.add(self)
+      if index == 0 { self.place = place } else { otherPlaces.append(place) }
+      // A request that is made after this finds the hold.
+      if claims[index].permits.countedByItself == nil { isAwaited = true }
+    }
+    if isAwaited, let priority = PermitLedger.priority(ofWaitersFor: claims) {
+      task.raiseOwn(to: priority)
+    }
+  }
+
+  /// From now on, no waiter begins to raise the priority of the run. To be called before ``end()``.
+  func leaveHolders() {
+    if let place { claims[0].permits.remove(place) }
+    for index in otherPlaces.indices { claims[index + 1].permits.remove(otherPlaces[index]) }
   }
 
   func end() {

@@ -30,6 +30,10 @@ extension PermitLedger {
     package let hold: PermitHold?
     /// Resumed with the answer.
     var waiter: CheckedContinuation<Answer, Never>?
+    /// The task that the continuation resumes. It does not end before that.
+    var task: RunningTask?
+    /// The priority of that task; the lowest one before it is known.
+    var priority = TaskPriority(rawValue: 0)
 
     package var turn: Turn = 0
     /// The turn of the last request that may pass it where both may pass others.
@@ -75,6 +79,8 @@ extension PermitLedger {
     private(set) var queue = LinkedList<Request>()
     /// How many permits each request in the queue requires.
     private var numbers = CountedSet<Int>()
+    /// The priorities of the requests in the queue. All holders have the greatest one, or will soon.
+    private var priorities = CountedSet<UInt8>()
     /// How many requests can pass a dependency on. Every cycle through the queue includes one of
     /// them.
     var linkCount = 0
@@ -112,6 +118,15 @@ extension PermitLedger {
     /// The turn of the first request; the greatest value if the queue is empty.
     var frontTurn: Turn { front?.turn ?? .max }
 
+    /// The highest priority of the requests in the queue.
+    var priority: TaskPriority? { priorities.greatest.map(TaskPriority.init) }
+
+    /// The priority of a request in the queue has been raised.
+    func raise(from old: TaskPriority, to new: TaskPriority) {
+      priorities.remove(old.rawValue)
+      priorities.add(new.rawValue)
+    }
+
     /// Whether a request in the queue passes all requests in front of it.
     func isTurn(of request: Request, from turn: Turn) -> Bool {
       guard frontTurn >= turn else { return false }
@@ -130,6 +145,7 @@ extension PermitLedger {
     /// - Parameter kinds: The kinds of permits that the request takes together.
     func add(_ request: Request, _ number: Int, of kinds: [Kind]) -> LinkedList<Request>.Place {
       numbers.add(number)
+      priorities.add(request.priority.rawValue)
       if request.isLinking { linkCount += 1 }
       if kinds.count > 1 {
         combinations[kinds.ids, default: Combination(kinds: kinds)].count += 1
@@ -139,6 +155,7 @@ extension PermitLedger {
 
     func remove(_ request: Request, _ entry: Request.Entry) {
       numbers.remove(entry.number)
+      priorities.remove(request.priority.rawValue)
       if request.isLinking { linkCount -= 1 }
       if request.entries.count > 1 {
         let kinds = request.entries.map(\.kind)

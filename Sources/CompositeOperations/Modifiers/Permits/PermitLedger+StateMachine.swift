@@ -5,9 +5,19 @@ extension PermitLedger {
     package struct Answered: Sendable {
       package let request: Request
       package let answer: Answer
+      /// If it is taken, the highest priority of those that still wait for the same permits, if
+      /// that is higher than its own.
+      package let priority: TaskPriority?
+    }
+
+    /// A priority that all runs which hold some permits must have.
+    package struct Raise: Sendable {
+      package let permits: Permits
+      package let priority: TaskPriority
     }
 
     package fileprivate(set) var answered: [Answered] = []
+    package fileprivate(set) var raises: [Raise] = []
     /// Whether more requests may be admitted, by ``StateMachine/continueAdmitting()``.
     package fileprivate(set) var isIncomplete = false
     fileprivate var unusedKinds: [Kind] = []
@@ -37,15 +47,25 @@ extension PermitLedger {
 
     package func waitingCount(for permits: Permits) -> Int { kind(of: permits)?.queue.count ?? 0 }
 
+    package func priority(ofWaitersFor permits: Permits) -> TaskPriority? {
+      kind(of: permits)?.priority
+    }
+
     private func kind(of permits: Permits) -> Kind? { kinds[ObjectIdentifier(permits)] }
 
     // MARK: Events
 
-    package mutating func asked(_ request: Request) -> Effects {
+    /// - Parameter priority: The priority of the task of the request.
+    package mutating func asked(
+      _ request: Request, at priority: TaskPriority = .medium
+    ) -> Effects {
+      // It may have been raised since.
+      request.priority = max(request.priority, priority)
       lastTurn += 1
       request.turn = lastTurn
       block(request)
       let kinds = request.claims.map { open($0.permits) }
+      let priorities = kinds.map(\.priority)
       request.entries = zip(kinds, request.claims).map { kind, claim in
         let place = kind.add(request, claim.number, of: kinds)
         return Request.Entry(
@@ -54,7 +74,30 @@ extension PermitLedger {
       var effects = Effects()
       admit(from: kinds, &effects)
       if request.isWaiting, request.isBelowHold { resolve(request, &effects) }
+      if request.isWaiting { raise(kinds, from: priorities, to: request.priority, &effects) }
       return effects
+    }
+
+    /// The priority of the task of a request has been raised.
+    package mutating func escalated(_ request: Request, to priority: TaskPriority) -> Effects {
+      var effects = Effects()
+      guard priority > request.priority else { return effects }
+      let kinds = request.entries.map(\.kind)
+      let priorities = kinds.map(\.priority)
+      for kind in kinds { kind.raise(from: request.priority, to: priority) }
+      request.priority = priority
+      raise(kinds, from: priorities, to: priority, &effects)
+      return effects
+    }
+
+    /// Raises the holders of permits, unless they have been raised as high for another request.
+    private func raise(
+      _ kinds: [Kind], from priorities: [TaskPriority?], to priority: TaskPriority,
+      _ effects: inout Effects
+    ) {
+      for (kind, before) in zip(kinds, priorities) where before.map({ $0 < priority }) ?? true {
+        effects.raises.append(Effects.Raise(permits: kind.permits, priority: priority))
+      }
     }
 
     /// Removes a request. Has no effect if the request does not wait.
@@ -139,13 +182,17 @@ extension PermitLedger {
       _ request: Request, _ answer: Answer, _ effects: inout Effects
     ) {
       for entry in request.entries { entry.kind.remove(request, entry) }
+      let waiting =
+        answer == .taken ? request.entries.compactMap(\.kind.priority).max() : nil
+      let priority = waiting.flatMap { $0 > request.priority ? $0 : nil }
       request.entries = []
       if let hold = request.blockedHold, let place = request.placeBelowHold {
         hold.requests.remove(place)
         request.blockedHold = nil
         if hold.isUnblocked { unblock(hold, &effects) }
       }
-      effects.answered.append(Effects.Answered(request: request, answer: answer))
+      effects.answered.append(
+        Effects.Answered(request: request, answer: answer, priority: priority))
     }
 
     /// Admits requests whose turn it is in every queue, and for which the permits suffice.

@@ -13,13 +13,19 @@ package enum PermitLedger {
   static func take(_ claims: [PermitClaim], below hold: PermitHold?) async throws {
     let request = Request(claims, below: hold)
     let answer = await withTaskCancellationHandler {
-      await withCheckedContinuation { waiter in
-        perform { machine in
-          request.waiter = waiter
-          return machine.asked(request)
+      await withTaskPriorityEscalationHandler {
+        await withCheckedContinuation { waiter in
+          let (task, priority) = (RunningTask.own, Task.currentPriority)
+          perform { machine in
+            request.waiter = waiter
+            request.task = task
+            return machine.asked(request, at: priority)
+          }
+          // An earlier cancellation found no waiting request.
+          if Task.isCancelled { cancel(request) }
         }
-        // An earlier cancellation found no waiting request.
-        if Task.isCancelled { cancel(request) }
+      } onPriorityEscalated: { _, priority in
+        perform { $0.escalated(request, to: priority) }
       }
     } onCancel: {
       cancel(request)
@@ -52,6 +58,12 @@ package enum PermitLedger {
     machine.withLock { $0.waitingCount(for: permits) }
   }
 
+  /// The highest priority of the requests that wait for any of the permits; nil if there are none.
+  static func priority(ofWaitersFor claims: [PermitClaim]) -> TaskPriority? {
+    machine.withLock { machine in claims.compactMap { machine.priority(ofWaitersFor: $0.permits) } }
+      .max()
+  }
+
   private static func cancel(_ request: Request) {
     perform { $0.cancelled(request) }
   }
@@ -61,8 +73,13 @@ package enum PermitLedger {
     var effects = machine.withLock(event)
     while true {
       for answered in effects.answered {
+        // Before its run continues, which may take long at its own priority.
+        if let priority = answered.priority {
+          answered.request.task?.escalatePriority(to: priority)
+        }
         answered.request.waiter?.resume(returning: answered.answer)
       }
+      for raise in effects.raises { raise.permits.raiseHolders(to: raise.priority) }
       guard effects.isIncomplete else { return }
       effects = machine.withLock { $0.continueAdmitting() }
     }

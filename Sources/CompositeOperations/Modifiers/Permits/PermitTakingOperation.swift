@@ -73,8 +73,14 @@ extension ComposableOperation {
   ) async throws -> HeldResult<Base.Success> {
     if !PermitClaim.tryToTake(claims) { try await context.waitFor(claims) }
     let inner = context.holding(claims)
-    defer { inner.giveBack() }
-    return try await performTaken(in: inner)
+    do {
+      let result = try await performTaken(in: inner)
+      if inner.giveBack() { await inner.waitUntilRaised() }
+      return result
+    } catch {
+      if inner.giveBack() { await inner.waitUntilRaised() }
+      throw error
+    }
   }
 }
 
@@ -105,13 +111,24 @@ extension OperationContext {
 
   /// Returns the context for the part of the body that holds permits.
   @usableFromInline func holding(_ claims: [PermitClaim]) -> OperationContext {
-    let hold = PermitHold(claims, below: scope?.permits)
+    let hold = PermitHold(claims, below: scope?.permits, in: RunningTask.own)
+    hold.joinHolders()
     return OperationContext(scope: OperationScope(within: scope, holding: hold), depth: depth)
   }
 
   /// Gives back the permits that the context holds.
-  @usableFromInline func giveBack() {
+  ///
+  /// - Returns: Whether ``waitUntilRaised()`` must be called.
+  @usableFromInline func giveBack() -> Bool {
     _ = scope?.markEnded()
-    scope?.permits?.end()
+    guard let hold = scope?.permits else { return false }
+    hold.leaveHolders()
+    hold.end()
+    return hold.task.isBeingRaised
+  }
+
+  /// Waits until no other task raises the priority of this one.
+  @usableFromInline nonisolated(nonsending) func waitUntilRaised() async {
+    await scope?.permits?.task.waitUntilRaised()
   }
 }

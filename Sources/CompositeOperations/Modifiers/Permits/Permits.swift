@@ -33,6 +33,7 @@ public final class Permits: Sendable {
 
   /// How many permits are left; ``inLedger`` while the ``PermitLedger`` counts them.
   private let left: Atomic<Int>
+  private let storedHolds = LazyReference<BusyLock<LinkedList<PermitHold>>>()
 
   /// Creates permits.
   ///
@@ -94,6 +95,28 @@ public final class Permits: Sendable {
   package var countedByItself: Int? {
     let count = left.load(ordering: .acquiring)
     return count == Self.inLedger ? nil : count
+  }
+
+  // MARK: The priorities of the runs that hold permits
+
+  private var holds: BusyLock<LinkedList<PermitHold>> {
+    storedHolds.load() ?? storedHolds.storeIfNil(BusyLock(LinkedList()))
+  }
+
+  func add(_ hold: PermitHold) -> LinkedList<PermitHold>.Place {
+    holds.withLock { $0.append(hold) }
+  }
+
+  func remove(_ place: LinkedList<PermitHold>.Place) { holds.withLock { $0.remove(place) } }
+
+  /// Raises the priority of all runs that hold permits.
+  func raiseHolders(to priority: TaskPriority) {
+    guard let holds = storedHolds.load() else { return }
+    let raised = holds.withLock { holds in
+      for hold in holds { hold.task.willRaise() }
+      return Array(holds)
+    }
+    for hold in raised { hold.task.raise(to: priority) }
   }
 }
 

@@ -1,0 +1,202 @@
+import CompositeOperations
+import CompositeOperationsTestKit
+import Testing
+
+/// The priorities of runs that hold permits, on an executor that runs one job after another.
+@Suite(.timeLimit(.minutes(10))) struct PermitPriorityTests {
+  private let executor = InOrderExecutor()
+  private let gate = Gate()
+  private let seen = Log<TaskPriority>()
+
+  /// Waits for the gate, then records the priority of its task.
+  private var recording: SimpleOperation<Void> {
+    SimpleOperation { [gate, seen] in
+      try await gate.pass()
+      seen.add(Task.currentPriority)
+    }
+  }
+
+  @discardableResult private func start(
+    _ operation: some ComposableOperation, at priority: TaskPriority
+  ) -> Task<Bool, Never> {
+    Task(executorPreference: executor, priority: priority) {
+      await operation.run().result != nil
+    }
+  }
+
+  /// The compositions whose work is below the permits.
+  enum Form: CaseIterable, CustomTestStringConvertible {
+    case body, child, list, taskOfItsOwn, shared, submitted
+
+    var testDescription: String { "\(self)" }
+
+    func callAsFunction(
+      _ body: SimpleOperation<Void>, on executor: InOrderExecutor
+    ) -> any ComposableOperation<Void> {
+      switch self {
+      case .body: body
+      case .child: SimpleOperation.withContext { context in try await context.run(body) }
+      case .list: ParallelOperation([body, SimpleOperation {}]).map { _ in }
+      case .taskOfItsOwn: body.timingOut(after: .seconds(1_000_000), .abandoning)
+      case .shared: body.shared(in: SharedRuns<Int, Void>(), for: 1)
+      case .submitted:
+        body.submitted(
+          to: OperationPool(in: OperationEnvironment(executor: executor)))
+      }
+    }
+  }
+
+  @Test(arguments: Form.allCases)
+  func `E6: runs that hold permits have the priority of the highest waiter`(form: Form) async {
+    let (one, two) = (Permits(2, name: "one"), Permits(1, name: "two"))
+    start(form(recording, on: executor).limited(by: one), at: .background)
+    start(form(recording, on: executor).limited(by: one).exclusive(in: two), at: .utility)
+    executor.drain()
+    let waiting = [
+      start(SimpleOperation {}.exclusive(in: one), at: .medium),
+      start(SimpleOperation {}.limited(by: one), at: .high),
+      start(SimpleOperation {}.limited(by: two), at: .low),
+    ]
+    executor.drain()
+    gate.open()
+    executor.drain()
+    for task in waiting { #expect(await task.value) }
+    #expect(seen.entries == [.high, .high])
+  }
+
+  @Test func `E6: a run that gets permits before a higher waiter has its priority from the start`()
+    async
+  {
+    let permits = Permits(1)
+    let first = Gate()
+    start(SimpleOperation { try await first.pass() }.limited(by: permits), at: .background)
+    executor.drain()
+    let next = start(
+      SimpleOperation { [seen] in seen.add(Task.currentPriority) }.limited(by: permits),
+      at: .background)
+    executor.drain()
+    start(SimpleOperation {}.limited(by: permits), at: .high)
+    executor.drain()
+    first.open()
+    executor.drain()
+    #expect(await next.value)
+    #expect(seen.entries == [.high])
+  }
+
+  @Test func `E6: a waiter that comes between the grant and the start of a run raises it`() async {
+    let permits = Permits(1)
+    let first = Gate()
+    start(SimpleOperation { try await first.pass() }.limited(by: permits), at: .background)
+    executor.drain()
+    let next = start(recording.limited(by: permits), at: .background)
+    executor.drain()
+    // In this order: the holder ends, the waiter begins to wait, and the next run continues.
+    first.open()
+    start(SimpleOperation {}.limited(by: permits), at: .high)
+    executor.drain()
+    gate.open()
+    executor.drain()
+    #expect(await next.value)
+    #expect(seen.entries == [.high])
+  }
+
+  @Test
+  func `E6: the priority of a waiter that is raised later reaches the runs that hold permits`()
+    async
+  {
+    let permits = Permits(1)
+    start(recording.limited(by: permits), at: .background)
+    executor.drain()
+    let waiting = start(SimpleOperation {}.limited(by: permits), at: .background)
+    let other = start(SimpleOperation {}.limited(by: permits), at: .low)
+    executor.drain()
+    waiting.escalatePriority(to: .high)
+    gate.open()
+    executor.drain()
+    #expect(await waiting.value)
+    #expect(await other.value)
+    #expect(seen.entries == [.high])
+  }
+
+  @Test func `E6: a priority reaches the runs that a run with permits waits for`() async {
+    let permits = (0..<4).map { Permits(1, name: "\($0)") }
+    start(recording.limited(by: permits[3]), at: .background)
+    executor.drain()
+    for level in (0..<3).reversed() {
+      let inner = SimpleOperation {}.limited(by: permits[level + 1])
+      let outer = SimpleOperation.withContext { context in try await context.run(inner) }
+      start(outer.limited(by: permits[level]), at: .background)
+      executor.drain()
+    }
+    let waiting = start(SimpleOperation {}.limited(by: permits[0]), at: .high)
+    executor.drain()
+    gate.open()
+    executor.drain()
+    #expect(await waiting.value)
+    #expect(seen.entries == [.high])
+  }
+
+  @Test func `E6: a waiter that has left raises no later run`() async {
+    let permits = Permits(1)
+    let first = Gate()
+    start(SimpleOperation { try await first.pass() }.limited(by: permits), at: .background)
+    executor.drain()
+    let next = start(recording.limited(by: permits), at: .background)
+    let waiting = start(SimpleOperation {}.limited(by: permits), at: .high)
+    executor.drain()
+    waiting.cancel()
+    executor.drain()
+    #expect(await !waiting.value)
+    first.open()
+    gate.open()
+    executor.drain()
+    #expect(await next.value)
+    #expect(seen.entries == [.background])
+  }
+
+  @Test func `E6: a run ends when nothing raises its priority any more`() async {
+    final class Raised: Sendable {
+      let task = RaisableTask(nil)
+      var isBeingRaised: Bool { task.isBeingRaised }
+    }
+    let raised = Raised()
+    raised.task.willRaise()
+    raised.task.willRaise()
+    let ended = Flag()
+    let run = Task(executorPreference: executor) {
+      await raised.task.waitUntilRaised()
+      ended.set()
+    }
+    executor.drain()
+    #expect(raised.isBeingRaised)
+    raised.task.raise(to: .high)
+    executor.drain()
+    #expect(!ended.isSet)
+    raised.task.raise(to: .high)
+    executor.drain()
+    #expect(ended.isSet)
+    await run.value
+    #expect(!raised.isBeingRaised)
+    await raised.task.waitUntilRaised()
+  }
+
+  @Test func `E6: runs that end while waiters raise them all end, and give their permits back`()
+    async
+  {
+    let permits = [Permits(2), Permits(1), Permits(3)]
+    let priorities: [TaskPriority] = [.background, .low, .medium, .high]
+    await withTaskGroup(of: Void.self) { group in
+      for number in 0..<8 {
+        group.addTask(priority: priorities[number % 4]) {
+          for round in 0..<Scale.cases(10_000) {
+            let operation = SimpleOperation { await Task.yield() }
+              .limited(by: permits[(number + round) % 3])
+              .limited(by: permits[round % 3])
+            #expect(await operation.run().result != nil)
+          }
+        }
+      }
+    }
+    #expect(permits.map(\.leftCount) == [2, 1, 3])
+  }
+}
