@@ -2,12 +2,19 @@
 ///
 /// Both functions are also functions of `Task`, so that they may be called outside the task.
 @safe package struct RunningTask: @unchecked Sendable {
-  private let task: UnsafeCurrentTask
+  // Its size is known at compile time, that of an `UnsafeCurrentTask` only at run time.
+  private let pointer: UnsafeRawPointer
 
-  private init(_ task: UnsafeCurrentTask) { unsafe self.task = task }
+  private init(_ task: UnsafeCurrentTask) {
+    unsafe pointer = unsafeBitCast(task, to: UnsafeRawPointer.self)
+  }
 
   /// The calling task.
   static var own: RunningTask { unsafe RunningTask(UnsafeCurrentTask.own) }
+
+  private var task: UnsafeCurrentTask {
+    unsafe unsafeBitCast(pointer, to: UnsafeCurrentTask.self)
+  }
 
   func cancel() { unsafe task.cancel() }
   func escalatePriority(to priority: TaskPriority) {

@@ -23,6 +23,13 @@
     return true
   }
 
+  /// Whether the ledger counts any of the permits, so that requests may wait for them.
+  static func areInLedger(_ claims: [PermitClaim]) -> Bool {
+    let all = claims.span
+    for index in all.indices where all[index].permits.countedByItself == nil { return true }
+    return false
+  }
+
   static func giveBack(_ claims: [PermitClaim]) {
     let all = claims.span
     for index in all.indices where !all[index].permits.tryToGiveBack(all[index].number) {

@@ -10,14 +10,25 @@ package final class PermitHold: RunHold, @unchecked Sendable {
     case ended
   }
 
+  typealias Place = LinkedList<Unretained>.Place
+
+  /// A reference in the lists of its permits, which it leaves before its end.
+  @safe struct Unretained: @unchecked Sendable {
+    private let reference: Unmanaged<PermitHold>
+
+    init(_ hold: PermitHold) { unsafe reference = .passUnretained(hold) }
+
+    var hold: PermitHold { unsafe reference.takeUnretainedValue() }
+  }
+
   package let claims: [PermitClaim]
   /// The hold of the enclosing run, which may have ended.
   let parent: PermitHold?
   private let state = Atomic(State.idle)
   let task: RaisableTask
   /// Where it is among the holds of the permits of the first claim, and of the other claims.
-  private var place: LinkedList<PermitHold>.Place?
-  private var otherPlaces: [LinkedList<PermitHold>.Place] = []
+  private var place: Place?
+  private var otherPlaces: [Place?] = []
 
   package convenience init(_ claims: [PermitClaim], below parent: PermitHold?) {
     self.init(claims, below: parent, in: nil)
@@ -35,7 +46,7 @@ package final class PermitHold: RunHold, @unchecked Sendable {
   ///
   /// - Parameter name: The name in errors.
   convenience init(untilEndOf name: @escaping @Sendable () -> String) {
-    let permits = Permits(1 << 30, naming: name)
+    let permits = Permits(withoutRuns: 1 << 30, naming: name)
     let claim = PermitClaim(permits: permits, number: permits.count)
     _ = PermitClaim.tryToTake([claim])
     self.init([claim], below: nil)
@@ -64,14 +75,10 @@ package final class PermitHold: RunHold, @unchecked Sendable {
 
   /// Lets waiters raise the priority of the run, which has just taken the permits.
   func joinHolders() {
-    var isAwaited = false
-    for index in claims.indices {
-      let place = claims[index].permits.add(self)
-      if index == 0 { self.place = place } else { otherPlaces.append(place) }
-      // A request that is made after this finds the hold.
-      if claims[index].permits.countedByItself == nil { isAwaited = true }
-    }
-    if isAwaited, let priority = PermitLedger.priority(ofWaitersFor: claims) {
+    place = claims[0].permits.add(self)
+    if claims.count > 1 { otherPlaces = claims.dropFirst().map { $0.permits.add(self) } }
+    // A request that is made after this finds the hold.
+    if PermitClaim.areInLedger(claims), let priority = PermitLedger.priority(ofWaitersFor: claims) {
       task.raiseOwn(to: priority)
     }
   }
@@ -79,7 +86,10 @@ package final class PermitHold: RunHold, @unchecked Sendable {
   /// From now on, no waiter begins to raise the priority of the run. To be called before ``end()``.
   func leaveHolders() {
     if let place { claims[0].permits.remove(place) }
-    for index in otherPlaces.indices { claims[index + 1].permits.remove(otherPlaces[index]) }
+    if otherPlaces.isEmpty { return }
+    for (claim, place) in zip(claims.dropFirst(), otherPlaces) {
+      if let place { claim.permits.remove(place) }
+    }
   }
 
   func end() {

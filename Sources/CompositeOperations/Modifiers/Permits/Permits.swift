@@ -18,6 +18,8 @@ internal import Synchronization
 /// for both. If a child of A then requests the free permit, the child receives it before B: B waits
 /// for A, and A cannot end before its child.
 ///
+/// A run that holds permits has at least the priority of the highest operation that waits for them.
+///
 /// There is no registry of permits: operations share permits by sharing the instance.
 ///
 /// > Warning: A body that holds permits must not await an operation that can begin only when these
@@ -33,7 +35,8 @@ public final class Permits: Sendable {
 
   /// How many permits are left; ``inLedger`` while the ``PermitLedger`` counts them.
   private let left: Atomic<Int>
-  private let storedHolds = LazyReference<BusyLock<LinkedList<PermitHold>>>()
+  /// The holds whose runs waiters raise; nil if there are none, as for the end of a run.
+  private let holds: BusyLock<LinkedList<PermitHold.Unretained>>?
 
   /// Creates permits.
   ///
@@ -43,11 +46,20 @@ public final class Permits: Sendable {
   /// - Precondition: `count` is at least 1.
   public convenience init(_ count: Int, name: String = "permits") {
     precondition(count >= 1, "`count` must be at least 1 (was \(count))")
-    self.init(count, naming: { name })
+    self.init(count, holds: BusyLock(LinkedList()), naming: { name })
   }
 
-  package init(_ count: Int, naming: @escaping @Sendable () -> String) {
+  /// Creates permits that only holds without a run hold.
+  package convenience init(withoutRuns count: Int, naming: @escaping @Sendable () -> String) {
+    self.init(count, holds: nil, naming: naming)
+  }
+
+  private init(
+    _ count: Int, holds: BusyLock<LinkedList<PermitHold.Unretained>>?,
+    naming: @escaping @Sendable () -> String
+  ) {
     self.count = count
+    self.holds = holds
     self.naming = naming
     left = Atomic(count)
   }
@@ -99,22 +111,20 @@ public final class Permits: Sendable {
 
   // MARK: The priorities of the runs that hold permits
 
-  private var holds: BusyLock<LinkedList<PermitHold>> {
-    storedHolds.load() ?? storedHolds.storeIfNil(BusyLock(LinkedList()))
+  /// - Returns: Nil if its run cannot be raised.
+  func add(_ hold: PermitHold) -> PermitHold.Place? {
+    holds?.withLock { $0.append(PermitHold.Unretained(hold)) }
   }
 
-  func add(_ hold: PermitHold) -> LinkedList<PermitHold>.Place {
-    holds.withLock { $0.append(hold) }
-  }
-
-  func remove(_ place: LinkedList<PermitHold>.Place) { holds.withLock { $0.remove(place) } }
+  func remove(_ place: PermitHold.Place) { holds?.withLock { $0.remove(place) } }
 
   /// Raises the priority of all runs that hold permits.
   func raiseHolders(to priority: TaskPriority) {
-    guard let holds = storedHolds.load() else { return }
+    guard let holds else { return }
     let raised = holds.withLock { holds in
-      for hold in holds { hold.task.willRaise() }
-      return Array(holds)
+      let all = holds.map(\.hold)
+      for hold in all { hold.task.willRaise() }
+      return all
     }
     for hold in raised { hold.task.raise(to: priority) }
   }
