@@ -19,6 +19,14 @@ extension Shape {
       }
       return { try await body.run().get() }
     },
+    part("limited by a key") { count in
+      let permits = KeyedPermits<Int>(1)
+      return {
+        var sum = 0
+        for key in 0..<count { sum += try await Work().limited(by: permits[key]).run().get() }
+        return sum
+      }
+    },
   ]
 
   private static let children = [

@@ -37,6 +37,7 @@ import Testing
     ".requiring(.not(isOpen), .all(isOpen, isOpen), .any([isOpen]))",
     ".exclusive(in: permits)",
     ".limited(by: permits)",
+    ".limited(by: keyed[1])",
     ".throttled(to: 2, per: .seconds(1))",
     ".timingOut(after: .seconds(1), .abandoning)",
     ".delayed(by: .seconds(1))",
@@ -58,6 +59,7 @@ import Testing
     import CompositeOperations
     let isOpen = Condition("is open") { true }
     let permits = Permits(1, name: "permits")
+    let keyed = KeyedPermits<Int>(1)
     let shares = SharedRuns<Int, Int>()
     let pool = OperationPool()
     """

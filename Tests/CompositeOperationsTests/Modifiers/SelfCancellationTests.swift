@@ -33,6 +33,7 @@ private func inEveryModifier(
     ("mapError", base.mapError { $0 }), ("finally", base.finally { _ in }),
     ("requiring", base.requiring(condition)), ("requiring later", base.requiring(suspending)),
     ("exclusive", base.exclusive(in: Permits(1))), ("limited", base.limited(by: Permits(2))),
+    ("limited by a key", base.limited(by: KeyedPermits(2)["key"])),
     ("throttled", base.throttled(to: 100, per: .seconds(1))),
     ("shared", base.shared(in: SharedRuns<Int, Int>(), for: 1)),
     ("submitted", base.submitted(to: OperationPool())),
