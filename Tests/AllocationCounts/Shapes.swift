@@ -19,6 +19,14 @@ extension Shape {
       }
       return { try await body.run().get() }
     },
+    part("guarded by a circuit breaker") { count in
+      let breaker = CircuitBreaker(opensAfterFailures: 5, halfOpensAfter: .seconds(1))
+      return {
+        var sum = 0
+        for _ in 0..<count { sum += try await Work().guarded(by: breaker).run().get() }
+        return sum
+      }
+    },
     part("limited by a key") { count in
       let permits = KeyedPermits<Int>(1)
       return {

@@ -54,6 +54,10 @@ extension TimeoutError: LocalizedError {
   public var errorDescription: String? { "\(self)" }
 }
 
+extension CircuitOpenError: LocalizedError {
+  public var errorDescription: String? { "\(self)" }
+}
+
 extension RetryError: LocalizedError {
   public var errorDescription: String? { "\(self)" }
 }

@@ -39,6 +39,7 @@ import Testing
     ".limited(by: permits)",
     ".limited(by: keyed[1])",
     ".throttled(to: 2, per: .seconds(1))",
+    ".guarded(by: breaker)",
     ".timingOut(after: .seconds(1), .abandoning)",
     ".delayed(by: .seconds(1))",
     ".delayed(until: .now)",
@@ -60,6 +61,7 @@ import Testing
     let isOpen = Condition("is open") { true }
     let permits = Permits(1, name: "permits")
     let keyed = KeyedPermits<Int>(1)
+    let breaker = CircuitBreaker(opensAfterFailures: 1, halfOpensAfter: .seconds(1))
     let shares = SharedRuns<Int, Int>()
     let pool = OperationPool()
     """

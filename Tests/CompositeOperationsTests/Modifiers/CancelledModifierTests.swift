@@ -31,6 +31,12 @@ import Testing
       }
     ),
     ("throttled", { body, _ in body.throttled(to: 5, per: .seconds(1)) }),
+    (
+      "guarded",
+      { body, _ in
+        body.guarded(by: CircuitBreaker(opensAfterFailures: 1, halfOpensAfter: .seconds(1)))
+      }
+    ),
     ("finally", { body, _ in body.finally { _ in } }),
     (
       "requiring",

@@ -50,6 +50,10 @@ import Testing
       ("abandoning", base.timingOut(after: .seconds(100), .abandoning)),
       ("exclusive", base.exclusive(in: Permits(1))), ("limited", base.limited(by: Permits(1))),
       ("throttled", base.throttled(to: 1, per: .seconds(1))), ("delayed", base.delayed(by: .zero)),
+      (
+        "guarded",
+        base.guarded(by: CircuitBreaker(opensAfterFailures: 1, halfOpensAfter: .seconds(1)))
+      ),
       ("discarding", base.discarding { _ in }), ("weighing", base.weighing(2)),
       ("prioritized", base.prioritized(at: .high)), ("onStart", base.onStart {}),
     ]

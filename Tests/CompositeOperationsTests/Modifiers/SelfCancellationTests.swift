@@ -12,6 +12,7 @@ private func inEveryModifier(
     await Task.yield()
     return true
   }
+  let breaker = CircuitBreaker(opensAfterFailures: 1, halfOpensAfter: .seconds(600))
   return [
     ("plain", base), ("named", base.named("n")), ("erased", AnyOperation(base)),
     ("prioritized low", base.prioritized(at: .low)),
@@ -35,6 +36,7 @@ private func inEveryModifier(
     ("exclusive", base.exclusive(in: Permits(1))), ("limited", base.limited(by: Permits(2))),
     ("limited by a key", base.limited(by: KeyedPermits(2)["key"])),
     ("throttled", base.throttled(to: 100, per: .seconds(1))),
+    ("guarded", base.guarded(by: breaker)),
     ("shared", base.shared(in: SharedRuns<Int, Int>(), for: 1)),
     ("submitted", base.submitted(to: OperationPool())),
     ("map", base.map { $0 }), ("then", base.then { number in SimpleOperation { number } }),

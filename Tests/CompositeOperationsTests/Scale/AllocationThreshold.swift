@@ -29,6 +29,7 @@ struct AllocationThreshold: Sendable {
     AllocationThreshold("then", 0, bytes: 0),
     AllocationThreshold("map", 0, bytes: 0),
     AllocationThreshold("context.run", 0, bytes: 0),
+    AllocationThreshold("guarded by a circuit breaker", 0, bytes: 0),
     // For a key that is not in use yet: its permits and its entry, besides the claim and the hold.
     AllocationThreshold("limited by a key", 22, bytes: 857),
     // The results, once in the slots and once in the array, and one state for each.

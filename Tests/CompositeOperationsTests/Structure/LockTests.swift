@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  static let cases = callbacks + modifiers + pools + shared + composites + observers
+  static let cases = callbacks + modifiers + breakers + pools + shared + composites + observers
 
   @Test(arguments: cases)
   func `C3: no user code runs under a lock, not even a deinit`(case one: Case) async {
@@ -261,6 +261,28 @@ import Testing
       }
       await run(code, ParallelOperation(children))
     },
+  ]
+
+  private static let breakers: [Case] = [
+    Case("a circuit breaker, its predicate and the clocks that open it") { code in
+      let breaker = CircuitBreaker(
+        opensAfterFailures: 1, halfOpensAfter: .seconds(1), probes: 2
+      ) { _ in
+        code.runs("predicate")
+        return true
+      }
+      code.callBack { _ = breaker.state }
+      let readers = (0..<3).map { _ in Task { for await _ in breaker.states {} } }
+      for number in 0..<9 {
+        let operation = SimpleOperation {
+          if number % 3 == 0 { throw UserValue(code) }
+        }.guarded(by: breaker)
+        _ = await operation.run(in: OperationEnvironment(clock: UserClock(code)))
+      }
+      #expect(code.count(of: "predicate") > 1 && code.count(of: "clock") > 5)
+      for reader in readers { reader.cancel() }
+      for reader in readers { await reader.value }
+    }
   ]
 
   // MARK: Pools

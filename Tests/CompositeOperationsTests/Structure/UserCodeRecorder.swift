@@ -1,4 +1,5 @@
 import CompositeOperations
+import CompositeOperationsTestKit
 import Synchronization
 
 /// Records calls of user code, and whether the calling thread holds a lock of the package.
@@ -77,6 +78,27 @@ final class UserObserver: OperationObserver {
     code.runs("observe")
     _ = "\(event)"
   }
+}
+
+/// A clock whose time passes with each reading, and which keeps a value and records its readings.
+final class UserClock: Clock {
+  private let value: UserValue
+  private let code: UserCodeRecorder
+  private let seconds = Atomic(0)
+
+  init(_ code: UserCodeRecorder) {
+    value = UserValue(code)
+    self.code = code
+  }
+
+  var now: ManualClock.Instant {
+    code.runs("clock")
+    let second = seconds.wrappingAdd(1, ordering: .relaxed).newValue
+    return ManualClock.Instant(offset: .seconds(second))
+  }
+  var minimumResolution: Duration { .zero }
+
+  func sleep(until deadline: ManualClock.Instant, tolerance: Duration?) async throws {}
 }
 
 /// An operation that keeps a value and records when its name is read.

@@ -1,0 +1,50 @@
+extension ComposableOperation {
+  /// Refuses runs of the operation while a circuit breaker is open.
+  ///
+  /// ```swift
+  /// let server = CircuitBreaker(opensAfterFailures: 5, halfOpensAfter: .seconds(30), name: "server")
+  /// let fetch = FetchIssues(repository: repository)
+  ///   .timingOut(after: .seconds(10))
+  ///   .guarded(by: server)
+  ///   .retrying(attempts: 3)
+  /// ```
+  ///
+  /// A refused run ends in a ``CircuitOpenError`` before the body begins. A run that is already
+  /// cancelled is not refused, and takes no place of a probe.
+  ///
+  /// The circuit breaker counts the outcome of everything before it in the chain. So a timeout
+  /// before it is a failure. A timeout after it cancels the run, which is neither a success nor a
+  /// failure. A retry after it counts each attempt.
+  ///
+  /// - Parameter breaker: The circuit breaker, which other operations may share.
+  @inlinable public func guarded(by breaker: CircuitBreaker) -> some ComposableOperation<Success> {
+    GuardedOperation(base: self, breaker: breaker)
+  }
+}
+
+@usableFromInline struct GuardedOperation<Base: ComposableOperation>: TransparentOperation {
+  @usableFromInline let base: Base
+  @usableFromInline let breaker: CircuitBreaker
+
+  @inlinable init(base: Base, breaker: CircuitBreaker) {
+    self.base = base
+    self.breaker = breaker
+  }
+
+  @inlinable nonisolated(nonsending) func performHeld(
+    in context: OperationContext
+  ) async throws -> HeldResult<Base.Success> {
+    let admission = try breaker.admit(in: context)
+    do {
+      let held =
+        admission.kind == .probe
+        ? try await breaker.performProbe(admission) { try await base.performHeld(in: context) }
+        : try await base.performHeld(in: context)
+      breaker.ended(admission)
+      return held
+    } catch {
+      breaker.ended(admission, in: error, context)
+      throw error
+    }
+  }
+}
