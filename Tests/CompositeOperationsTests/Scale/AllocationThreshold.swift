@@ -30,7 +30,8 @@ struct AllocationThreshold: Sendable {
     AllocationThreshold("map", 0, bytes: 0),
     AllocationThreshold("context.run", 0, bytes: 0),
     AllocationThreshold("guarded by a circuit breaker", 0, bytes: 0),
-    // For a key that is not in use yet: its permits and its entry, besides the claim and the hold.
+    // The key is not in use yet: 18 for its permits and its entry. For a key in use, there are only
+    // the 4 for the claim and the hold.
     AllocationThreshold("limited by a key", 22, bytes: 857),
     // The results, once in the slots and once in the array, and one state for each.
     AllocationThreshold("child of any type", 0, bytes: 17),
