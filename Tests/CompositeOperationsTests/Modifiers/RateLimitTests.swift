@@ -79,4 +79,84 @@ import Testing
     #expect(await run.outcome.isCancelled)
     #expect(began.count == 1)
   }
+
+  @Test func `E5: operations whose time has come begin after one sleep, in FIFO order`() async {
+    let clock = ManualClock()
+    let executor = InOrderExecutor()
+    let began = Log<Int>()
+    let limit = RateLimit(4, per: .seconds(2))
+    let run = ParallelOperation(
+      (0..<300).map { index in SimpleOperation { began.add(index) }.throttled(by: limit) },
+      width: .limited(to: 300)
+    ).start(in: OperationEnvironment(clock: clock, executor: executor))
+    executor.drain()
+    #expect(began.entries == [0, 1, 2, 3])
+    clock.advance(by: .milliseconds(1_500))
+    executor.drain()
+    #expect(began.entries == [0, 1, 2, 3, 4, 5, 6])
+    #expect(clock.sleeperCount == 1)
+    // Not more than the bucket holds, however long the sleep was.
+    clock.advance(by: .seconds(100))
+    executor.drain()
+    #expect(began.entries == Array(0..<11))
+    for _ in 0..<289 {
+      clock.advance(by: .milliseconds(500))
+      executor.drain()
+    }
+    #expect(began.entries == Array(0..<300))
+    #expect(await run.outcome.result != nil)
+  }
+
+  @Test func `E5: a token that a cancelled operation does not use goes to the next one`() async {
+    let clock = ManualClock()
+    let executor = InOrderExecutor()
+    let environment = OperationEnvironment(clock: clock, executor: executor)
+    let limit = RateLimit(2, per: .seconds(2))
+    let began = Log<String>()
+    let cancelNext = Log<@Sendable () -> Void>()
+    func start(_ name: String, _ body: @escaping @Sendable () -> Void = {}) -> OperationRun<Void> {
+      SimpleOperation {
+        began.add("\(name) at \(clock.now.offset)")
+        body()
+      }.throttled(by: limit).start(in: environment)
+    }
+    let first = [start("0"), start("1")]
+    executor.drain()
+    // When this one begins, the next one has its token, and has not continued.
+    let sleeping = start("2") { for cancel in cancelNext.entries { cancel() } }
+    executor.drain()
+    let cancelled = start("3")
+    cancelNext.add { cancelled.cancel() }
+    let last = start("4")
+    executor.drain()
+    clock.advance(by: .seconds(3))
+    executor.drain()
+    #expect(
+      began.entries == [
+        "0 at 0.0 seconds", "1 at 0.0 seconds", "2 at 3.0 seconds", "4 at 3.0 seconds",
+      ])
+    #expect(await cancelled.outcome.isCancelled)
+    for run in first + [sleeping, last] { #expect(await run.outcome.result != nil) }
+  }
+
+  @Test func `E5: operations that are cancelled at any time leave the rate to the others`() async {
+    let limit = RateLimit(50, per: .milliseconds(1))
+    let began = Log<Void>()
+    await withTaskGroup(of: Void.self) { group in
+      for number in 0..<8 {
+        group.addTask {
+          var random = SystemRandomNumberGenerator()
+          for _ in 0..<Scale.cases(5_000) {
+            let run = SimpleOperation { began.add(()) }.throttled(by: limit).start()
+            for _ in 0..<(random.next() % 4) { await Task.yield() }
+            if number % 2 == 0 { run.cancel() }
+            let outcome = await run.outcome
+            #expect(number % 2 == 0 || outcome.result != nil)
+          }
+        }
+      }
+    }
+    #expect(await SimpleOperation {}.throttled(by: limit).run().result != nil)
+    #expect(began.count >= 4 * Scale.cases(5_000))
+  }
 }

@@ -46,11 +46,15 @@ public final class Permits: Sendable {
   /// - Precondition: `count` is at least 1.
   public convenience init(_ count: Int, name: String = "permits") {
     precondition(count >= 1, "`count` must be at least 1 (was \(count))")
-    self.init(count, holds: BusyLock(LinkedList()), naming: { name })
+    self.init(count, naming: { name })
+  }
+
+  package convenience init(_ count: Int, naming: @escaping @Sendable () -> String) {
+    self.init(count, holds: BusyLock(LinkedList()), naming: naming)
   }
 
   /// Creates permits that only holds without a run hold.
-  package convenience init(withoutRuns count: Int, naming: @escaping @Sendable () -> String) {
+  convenience init(withoutRuns count: Int, naming: @escaping @Sendable () -> String) {
     self.init(count, holds: nil, naming: naming)
   }
 

@@ -24,15 +24,9 @@ public final class RateLimit: Sendable {
   private let share: Duration
   /// The bucket has a token from this long before it is full.
   private let burst: Duration
-  /// Held by the first waiter, the only one to use the bucket.
-  let turn = Permits(1, name: "rate limit")
-  private let bucket = Lock(Bucket())
-
-  private struct Bucket: Sendable {
-    var stopwatch: Stopwatch?
-    /// When the bucket is full again; zero while it is full.
-    var full = Duration.zero
-  }
+  private let machine = Lock(StateMachine())
+  /// Set by the first leader.
+  private let stopwatch = Lock<Stopwatch?>(nil)
 
   /// Creates a rate limit.
   ///
@@ -49,24 +43,69 @@ public final class RateLimit: Sendable {
     burst = period - share
   }
 
-  /// Takes a token if there is one. Must be called by the holder of the turn.
+  /// Leads if no other operation does.
+  func tryToLead() -> Bool { machine.withLock { $0.triedToLead() } }
+
+  /// Waits until the operations that asked earlier have begun.
+  ///
+  /// - Returns: Whether the operation leads; if not, it has a token.
+  /// - Throws: `CancellationError` at once when the task is cancelled.
+  func waitForTurn() async throws -> Bool {
+    let waiter = Waiter()
+    let turn = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let leads = machine.withLock { $0.asked(waiter, continuation) }
+        if leads { continuation.resume(returning: .leads) }
+        // An earlier cancellation found no waiter.
+        if Task.isCancelled { cancel(waiter) }
+      }
+    } onCancel: {
+      cancel(waiter)
+    }
+    switch turn {
+    case .leads: return true
+    case .hasToken: return false
+    case .isCancelled: throw CancellationError()
+    }
+  }
+
+  private func cancel(_ waiter: Waiter) {
+    machine.withLock { $0.cancelled(waiter) }?.resume(returning: .isCancelled)
+  }
+
+  /// Takes a token if there is one. Must be called by the leader.
   ///
   /// - Returns: How long to wait before ``takeNext()``; nil if a token was taken.
   func take(by clock: any Clock<Duration>) -> Duration? {
-    let bucket = bucket.withLock { $0 }
-    let stopwatch = bucket.stopwatch ?? Stopwatch(clock)
+    let known = stopwatch.withLock(\.self)
+    let stopwatch = known ?? Stopwatch(clock)
+    if known == nil { self.stopwatch.withLock { $0 = stopwatch } }
     let now = stopwatch.elapsed
-    let delay = bucket.full - now - burst
-    if delay > .zero { return delay }
-    self.bucket.withLock { $0 = Bucket(stopwatch: stopwatch, full: max(bucket.full, now) + share) }
-    return nil
+    return machine.withLock { $0.take(share, at: now, burst: burst) }
   }
 
-  /// Takes the token that the caller has waited for, whatever the clock reads: it may not be the
+  /// Takes the token that the leader has waited for, whatever the clock reads: it may not be the
   /// clock of the first use, and no caller must wait forever.
   func takeNext() {
-    let bucket = bucket.withLock { $0 }
-    let now = bucket.stopwatch?.elapsed ?? .zero
-    self.bucket.withLock { $0.full = max(bucket.full, now) + share }
+    let now = elapsed
+    machine.withLock { $0.takeNext(share, at: now) }
   }
+
+  /// Gives back a token that no operation has used.
+  func giveBack() { machine.withLock { $0.gaveBack(share) } }
+
+  /// Passes the tokens that there are, and then the lead, to the operations that wait.
+  func passOn() {
+    if machine.withLock({ $0.endedLead() }) { return }
+    let now = elapsed
+    var isComplete = false
+    while !isComplete {
+      let passing = machine.withLock { $0.passedOn(share, at: now, burst: burst) }
+      for waiter in passing.withTokens { waiter.resume(returning: .hasToken) }
+      passing.leader?.resume(returning: .leads)
+      isComplete = passing.isComplete
+    }
+  }
+
+  private var elapsed: Duration { stopwatch.withLock(\.self)?.elapsed ?? .zero }
 }

@@ -52,9 +52,16 @@ struct ThrottledOperation<Base: ComposableOperation>: TransparentOperation {
 extension OperationContext {
   /// Waits until a rate limit lets the next operation begin.
   @usableFromInline nonisolated(nonsending) func waitForTurn(by limit: RateLimit) async throws {
-    let turn = [PermitClaim(permits: limit.turn, number: 1)]
-    if !PermitClaim.tryToTake(turn) { try await waiting(for: .rate) { try await take(turn) } }
-    defer { PermitClaim.giveBack(turn) }
+    if !limit.tryToLead() {
+      let leads = try await waiting(for: .rate) { try await limit.waitForTurn() }
+      guard leads else {
+        // The token may have been given at the same time as the task was cancelled.
+        if !Task.isCancelled { return }
+        limit.giveBack()
+        throw CancellationError()
+      }
+    }
+    defer { limit.passOn() }
     // A clock may ignore a cancellation.
     try Task.checkCancellation()
     if let delay = limit.take(by: clock) {

@@ -90,7 +90,7 @@ import Testing
 
   private static func permits(notingEndIn gone: Log<Void>) -> Permits {
     let token = Token(gone)
-    return Permits(withoutRuns: 1) { withExtendedLifetime(token) { "permits" } }
+    return Permits(1) { withExtendedLifetime(token) { "permits" } }
   }
 
   @Test func `C3: the machine returns what it no longer needs, and frees no user values`() {
