@@ -140,11 +140,13 @@ internal import ThreadSupport
     return await child.completeAsChild(in: self)
   }
 
-  /// Runs a child as one of several attempts, and returns its outcome.
-  package func outcome<Child: ComposableOperation>(
+  /// Runs a child as one of several attempts, and returns its outcome, with the closure that
+  /// discards its value. Discards a late outcome.
+  package func ownedOutcome<Child: ComposableOperation>(
     of child: Child, asAttempt attempt: Int
-  ) async -> Outcome<Child.Success> {
-    await complete(child, asAttempt: attempt).outcomeDiscardingLate
+  ) async -> (Outcome<Child.Success>, Cleanup?) {
+    let completion = await complete(child, asAttempt: attempt)
+    return (completion.outcomeDiscardingLate, completion.cleanup)
   }
 
   /// Runs a child as one of several attempts.

@@ -52,16 +52,28 @@ struct DurablyRetryingOperation<Base: ComposableOperation>: ComposableOperation 
       return try await base.retrying(attempts: attempts, backoff: backoff, when: isWorthwhile)
         .performHeld(in: context)
     }
-    return HeldResult(try await perform(in: context, journal))
+    var errors: [any Error] = []
+    do {
+      let result = try await perform(in: context, journal, errors: &errors)
+      // No caller receives the errors of the earlier attempts.
+      for error in errors { error.discardCarriedValues() }
+      return result
+    } catch let error as RetryError {
+      throw error
+    } catch {
+      for error in errors { error.discardCarriedValues() }
+      throw error
+    }
   }
 
+  /// - Parameter errors: Set to the errors of the attempts.
   private func perform(
-    in context: OperationContext, _ journal: RunJournal
-  ) async throws -> Base.Success {
+    in context: OperationContext, _ journal: RunJournal, errors: inout [any Error]
+  ) async throws -> HeldResult<Base.Success> {
     let part = try journal.part(JournalKey(reserved: "retry"))
     let coder = journal.session.coder
     var record = try AttemptRecord(part.stored, by: coder)
-    var errors = record.errors.map { $0.restored(by: coder) }
+    errors = record.errors.map { $0.restored(by: coder) }
     // An attempt without an error was interrupted.
     while errors.count < record.begun {
       errors.append(InterruptedAttemptError(attempt: errors.count + 1))
@@ -75,8 +87,9 @@ struct DurablyRetryingOperation<Base: ComposableOperation>: ComposableOperation 
       let attempt = context.journaling(
         in: journal.forAttempt(
           record.begun, canPark: journal.canPark && base.isDurableWait))
-      switch await attempt.outcome(of: base, asAttempt: record.begun) {
-      case .result(let value): return value
+      let (outcome, cleanup) = await attempt.ownedOutcome(of: base, asAttempt: record.begun)
+      switch outcome {
+      case .result(let value): return HeldResult(value, cleanup: cleanup)
       case .cancelled:
         // An attempt that the program or a wait has ended begins again, and does not count.
         if journal.step.parking != nil || Task.isCancelled {
