@@ -312,6 +312,15 @@ import Testing
     }
   }
 
+  @Test func `the advice is to try again only if the same address can be used later`() throws {
+    let address = try ServerAddress("127.0.0.1:8080")
+    for (code, canHelp) in [(ENOMEM, true), (EAGAIN, true), (EINVAL, false), (ENOTSUP, false)] {
+      let error = HTTPServingError.cannotListen(address, code: code)
+      #expect("\(error)".hasSuffix("use another address"))
+      #expect("\(error)".contains("try again") == canHelp, "\(error)")
+    }
+  }
+
   @Test func `A1: an address that other hosts reach needs a long token`() async throws {
     let address = try ServerAddress("0.0.0.0:0")
     let without = await ServeHTTP(at: address) { _ in HTTPResponse(.text, "") }.run()

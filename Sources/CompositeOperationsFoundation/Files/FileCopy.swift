@@ -72,7 +72,9 @@ final class FileCopy {
       let there = try SystemError.nilIfMissing {
         try OpenFolder.working.status(of: FileName(destination))
       }
-      if let there, !replaces || !there.isReplaced(by: status) { throw SystemError.fileExists }
+      if let there, !replaces || !there.isReplaced(by: status) {
+        throw errors.error(existing: destination, there, source: source, status)
+      }
     }
   }
 

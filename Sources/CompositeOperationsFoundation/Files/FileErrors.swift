@@ -9,11 +9,35 @@ struct FileErrors: Sendable {
   init(_ action: FileOperationError.Action) { self.action = action }
 
   func error(source path: String, _ reason: FileOperationError.Reason) -> FileOperationError {
-    FileOperationError(action: action, path: path, reason: reason, isAboutSource: true)
+    FileOperationError(action: action, path: path, reason: reason, role: .source)
   }
 
   func error(destination path: String, _ reason: FileOperationError.Reason) -> FileOperationError {
-    FileOperationError(action: action, path: path, reason: reason, isAboutSource: false)
+    FileOperationError(action: action, path: path, reason: reason, role: .destination)
+  }
+
+  /// The error of a copy or a move whose destination exists and is not replaced.
+  ///
+  /// - Parameters:
+  ///   - there: The status of the destination.
+  ///   - status: The status of the source.
+  func error(
+    existing destination: String, _ there: FileStatus, source: String, _ status: FileStatus
+  ) -> FileOperationError {
+    let hasSource: Bool
+    if there.identity != status.identity {
+      // If the answer is unknown, the error must not advise to remove the destination.
+      hasSource =
+        there.kind == .folder
+        && (try? FileSystem.contains(source, in: there.identity)) ?? true
+    } else {
+      // A file with two names stays if one of them is removed.
+      let haveTwoNames = try? FileSystem.areTwoNames(source, destination)
+      hasSource = status.kind == .folder || status.hardLinkCount < 2 || haveTwoNames != true
+    }
+    return FileOperationError(
+      action: action, path: destination, reason: .system(code: SystemError.fileExists.code),
+      role: hasSource ? .destinationWithSource : .destination)
   }
 
   /// Calls a function that uses an existing file.

@@ -17,10 +17,10 @@ struct FileMove: Sendable {
     }
     try context.checkCancellation()
     if let there, there.identity == status.identity, status.kind != .folder {
-      return try errors.mapping(destination: destination) { try dropName(status) }
+      return try errors.mapping(destination: destination) { try dropName(status, there) }
     }
     if let there, !replaces || !there.isReplaced(by: status) {
-      throw errors.error(destination: destination, .system(code: SystemError.fileExists.code))
+      throw errors.error(existing: destination, there, source: source, status)
     }
     do throws(SystemError) {
       if replaces, status.kind != .folder {
@@ -35,11 +35,11 @@ struct FileMove: Sendable {
   }
 
   /// Moves a file to a destination that is another name of the same file.
-  private func dropName(_ status: FileStatus) throws {
+  private func dropName(_ status: FileStatus, _ there: FileStatus) throws {
     let haveTwoNames = try status.hardLinkCount > 1 && FileSystem.areTwoNames(source, destination)
     // On a case-insensitive file system, the destination may be another spelling of its only name.
     if !replaces, haveTwoNames || source.splitPath.name == destination.splitPath.name {
-      throw SystemError.fileExists
+      throw errors.error(existing: destination, there, source: source, status)
     }
     // For the system, a rename between two names of one file does nothing.
     try FileSystem.rename(source, to: destination)

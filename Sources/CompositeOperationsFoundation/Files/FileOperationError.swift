@@ -35,8 +35,17 @@ public struct FileOperationError: Error, CustomStringConvertible {
   public let path: String
   /// Why the action failed.
   public let reason: Reason
-  /// Whether the error is about an existing file, and not about a file to create.
-  let isAboutSource: Bool
+  let role: Role
+
+  /// How the operation uses the path.
+  enum Role: Sendable {
+    /// As an existing file.
+    case source
+    /// As a file to create.
+    case destination
+    /// As a file to create, but it is the source or a folder that contains the source.
+    case destinationWithSource
+  }
 
   /// The action, the file, the reason, and what to do.
   public var description: String { "Cannot \(action.rawValue) \(path): \(explanation)" }
@@ -45,7 +54,7 @@ public struct FileOperationError: Error, CustomStringConvertible {
     switch reason {
     case .system(let code):
       let error = SystemError(code: code)
-      return "\(error). \(isAboutSource ? error.adviceForSource : error.adviceForDestination)"
+      return "\(error). \(error.advice(for: role))"
     case .tooLarge(let limit):
       return "it is larger than the limit of \(limit) bytes. Raise the limit, or read it in parts."
     case .notCopied:
@@ -71,8 +80,16 @@ extension FileOperationError: LocalizedError {
 }
 
 extension SystemError {
+  fileprivate func advice(for role: FileOperationError.Role) -> String {
+    switch role {
+    case .source: adviceForSource
+    case .destination: adviceForDestination
+    case .destinationWithSource: "It is the source or contains it. Use another path."
+    }
+  }
+
   /// The advice for a file that must exist.
-  fileprivate var adviceForSource: String {
+  private var adviceForSource: String {
     switch self {
     case .noSuchFileOrDirectory: "Check the path."
     case .notDirectory: "Check the path: a folder is expected in place of a file."
@@ -83,7 +100,7 @@ extension SystemError {
   }
 
   /// The advice for a file to create.
-  fileprivate var adviceForDestination: String {
+  private var adviceForDestination: String {
     switch self {
     case .fileExists: "Remove it first, use another path, or pass `replacing: true`."
     case .noSuchAddressOrDevice: "Open it for reading first."

@@ -99,7 +99,7 @@ extension HTTPTransferError: CustomStringConvertible {
     case .cannotConnect: "Check the port, and that the server is running."
     case .offline: "Connect this machine to a network."
     case .timedOut: "Try again, or give the request a longer timeoutInterval."
-    case .connectionLost, .incompleteBody, .other: "Try again."
+    case .connectionLost, .incompleteBody: "Try again."
     case .certificateRefused:
       "Use a certificate from an authority that this machine trusts, or trust that authority."
     case .notSecure:
@@ -109,6 +109,7 @@ extension HTTPTransferError: CustomStringConvertible {
       "Report this to the operator of the server, or request it uncompressed: set the header "
         + "Accept-Encoding to identity."
     case .badRequest: "Change the request."
+    case .other: "Look up the message or the code, which is one of libcurl, URLError or errno."
     }
   }
 }

@@ -38,7 +38,8 @@ package enum HTTPServingError: Error, Hashable, Sendable, CustomStringConvertibl
     case EACCES, EPERM: "use a port from 1024 to 65535, or port 0 for any free one"
     case EADDRNOTAVAIL, EAFNOSUPPORT:
       "the host has no such address: use one of its own, such as 127.0.0.1"
-    default: "try again, or use another address"
+    case _ where SystemError(code: code).isTransient: "try again, or use another address"
+    default: "use another address"
     }
   }
 }

@@ -40,7 +40,10 @@ extension SystemError {
   package static var notPermitted: SystemError { SystemError(code: EPERM) }
   package static var permissionDenied: SystemError { SystemError(code: EACCES) }
   package static var readOnlyFileSystem: SystemError { SystemError(code: EROFS) }
+  package static var resourceBusy: SystemError { SystemError(code: EBUSY) }
+  package static var staleNFSFileHandle: SystemError { SystemError(code: ESTALE) }
   package static var textFileBusy: SystemError { SystemError(code: ETXTBSY) }
+  package static var timedOut: SystemError { SystemError(code: ETIMEDOUT) }
   package static var tooManyOpenFiles: SystemError { SystemError(code: EMFILE) }
   package static var tooManyOpenFilesInSystem: SystemError { SystemError(code: ENFILE) }
   package static var tooManySymbolicLinkLevels: SystemError { SystemError(code: ELOOP) }
@@ -54,6 +57,17 @@ extension SystemError {
   /// Whether the process lacks a permission.
   package var isDenied: Bool { self == .permissionDenied || self == .notPermitted }
 
+  /// Whether the same call may succeed later, although nothing is done about the error.
+  package var isTransient: Bool {
+    switch self {
+    // A folder is not empty if a file was added while it was being removed.
+    case .interrupted, .wouldBlock, .noMemory, .resourceBusy, .textFileBusy, .directoryNotEmpty,
+      .staleNFSFileHandle, .timedOut:
+      true
+    default: false
+    }
+  }
+
   /// A sentence that says what to do about the error of a call that was given a path.
   package var advice: String {
     switch self {
@@ -64,7 +78,11 @@ extension SystemError {
       "Free disk space, or use a path on another disk."
     case .tooManyOpenFiles, .tooManyOpenFilesInSystem:
       "Too many files are open: close some of them first."
-    default: "Try again, or use another path."
+    case .nameTooLong: "Use a shorter path."
+    case .tooManySymbolicLinkLevels: "Check the symbolic links in the path, or use another path."
+    case .ioError: "Check the disk, or use a path on another disk."
+    case _ where isTransient: "Try again, or use another path."
+    default: "Use another path."
     }
   }
 

@@ -1,6 +1,7 @@
 import CompositeOperations
 import CompositeOperationsFoundation
 import Foundation
+import SystemSupport
 import TestSupport
 import Testing
 
@@ -61,6 +62,66 @@ import Testing
       }
     }
     #expect(try folder.names() == [])
+  }
+
+  @Test func `F3: the advice is to try again only if the same call can succeed later`() async throws
+  {
+    let transient: Set = [
+      EINTR, EAGAIN, ENOMEM, EBUSY, ETXTBSY, ENOTEMPTY, ESTALE, ETIMEDOUT,
+    ]
+    for code in 1..<Int32(140) {
+      let advice = SystemError(code: code).advice
+      #expect(advice.contains("Try again") == transient.contains(code), "\(code): \(advice)")
+    }
+    _ = try folder.link("a", to: "b")
+    _ = try folder.link("b", to: "a")
+    let long = folder[String(repeating: "x", count: 300)]
+    for (action, operation) in operations(from: folder["a/c"], to: folder["a/d"]) {
+      let error = fileError(await operation.run())
+      #expect(error?.reason == .system(code: ELOOP), "\(action)")
+      #expect(
+        error?.description.hasSuffix(". Check the symbolic links in the path, or use another path.")
+          == true)
+    }
+    for (action, operation) in operations(from: long, to: long) {
+      let error = fileError(await operation.run())
+      #expect(error?.reason == .system(code: ENAMETOOLONG), "\(action)")
+      #expect(error?.description.hasSuffix(". Use a shorter path.") == true)
+    }
+  }
+
+  @Test func `F3: the advice is never to remove the source of a copy or a move`() async throws {
+    try FileManager.default.createDirectory(
+      at: folder["c/d"], withIntermediateDirectories: true)
+    for name in ["a", "other", "c/d/e"] { try bytes(1).write(to: folder[name]) }
+    try FileManager.default.linkItem(at: folder["a"], to: folder["second"])
+    _ = try folder.link("link", to: "a")
+    _ = try folder.link("inner", to: "c/d")
+    let remedy = "Remove it first, use another path, or pass `replacing: true`."
+    for (source, destination, isRemovable) in [
+      ("a", "other", true), ("a", "c", true), ("a", "second", true), ("a", "link", true),
+      ("c/d", "a", true), ("c", "inner", true),
+      ("a", "a", false), ("a", "c/../a", false), ("second", "second", false),
+      ("link", "link", false), ("c/d/e", "inner/e", false),
+      ("c/d/e", "c/d", false), ("c/d/e", "c", false), ("inner/e", "c", false),
+    ] {
+      for (action, operation) in operations(from: folder[source], to: folder[destination])
+      where action == .copy || action == .move {
+        let path = folder[destination].path
+        let advice =
+          isRemovable ? remedy : "It is the source or contains it. Use another path."
+        #expect(
+          fileError(await operation.run())?.description
+            == "Cannot \(action.rawValue) \(path): File exists. \(advice)",
+          "\(source) to \(destination)")
+      }
+    }
+    // For a copy, the destination is also inside the source.
+    let move = FileMoveOperation(from: folder["c"], to: folder["c"], replacing: true)
+    #expect(
+      fileError(await move.run())?.description.hasSuffix(
+        "File exists. It is the source or contains it. Use another path.") == true)
+    #expect(try folder.names() == ["a", "c", "inner", "link", "other", "second"])
   }
 
   @Test(.enabled(if: Unprivileged.isPossible, "Requires a user other than root."))

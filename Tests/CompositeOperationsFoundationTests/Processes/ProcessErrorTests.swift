@@ -182,6 +182,23 @@ import Testing
     #expect(error.description.hasSuffix("Use the path of a file in that folder."))
   }
 
+  @Test
+  func `the error of an output that cannot be opened later either has no advice to try again`()
+    async throws
+  {
+    let folder = try TestFolder()
+    let link = folder.path(of: "link")
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "link")
+    let cycle = try await launchError(of: ProcessOperation("ls").sendingOutput(to: .file(link)))
+    #expect(
+      cycle.description.hasSuffix("Check the symbolic links in the path, or use another path."))
+    let long = folder.path(of: String(repeating: "x", count: 300))
+    let name = try await launchError(of: ProcessOperation("ls").sendingOutput(to: .file(long)))
+    #expect(name.description.hasSuffix("File name too long. Use a shorter path."))
+    let program = try await launchError(of: ProcessOperation(folder.path(of: "link/ls")))
+    #expect(!program.description.contains("ry again"), "\(program)")
+  }
+
   @Test(.timeLimit(.minutes(10)))
   func `a folder and a pipe without a writer are errors as input`() async throws {
     let folder = try TestFolder()

@@ -59,6 +59,21 @@ import Testing
     #expect(error.isRetryable == !wasSent)
   }
 
+  @Test(arguments: [
+    HTTPTransferError.Reason.hostNotFound, .cannotConnect, .offline, .timedOut, .connectionLost,
+    .incompleteBody(received: 1, expected: 2), .certificateRefused, .notSecure, .badAnswer,
+    .badRequest("too long"), .undecodableBody, .other(code: 61),
+  ])
+  func `the advice is to try again only after a transient failure`(
+    reason: HTTPTransferError.Reason
+  ) async throws {
+    let server = FakeHTTPServer { _ in .failure(reason, wasSent: false) }
+    let data = HTTPDataOperation(url, session: server.session)
+    let error = try #require(await data.run().error as? HTTPTransferError)
+    #expect(error.reason == reason)
+    #expect(error.isTransient || !error.description.contains("ry again"), "\(error)")
+  }
+
   @Test func `an interrupted body is an error and nothing of it a result`() async throws {
     let server = FakeHTTPServer { _ in FakeHTTPServer.Answer("part").interrupted() }
     let outcome = await HTTPDataOperation(url, session: server.session).run()

@@ -27,12 +27,11 @@ extension ProcessLaunchError {
     /// The advice for a file to write.
     var adviceToWriter: String {
       switch error {
-      case .noSuchFileOrDirectory, .notDirectory, .permissionDenied, .notPermitted,
-        .readOnlyFileSystem, .isDirectory:
-        error.advice
       case .noSuchAddressOrDevice:
         "No process has the named pipe open for reading. Start its reader first."
-      default: advice
+      case .textFileBusy: "The file is a running program. Wait for its end, or use another path."
+      case .tooManyOpenFiles, .tooManyOpenFilesInSystem, .wouldBlock, .noMemory: advice
+      default: error.advice
       }
     }
 
@@ -45,7 +44,8 @@ extension ProcessLaunchError {
       case .noMemory: "Run fewer programs at once: there is not enough memory."
       case .textFileBusy:
         "The file is open for writing. Close it first, also in processes that inherited it."
-      default: "Try again, or run it in a shell for more information."
+      case _ where error.isTransient: "Try again, or run it in a shell for more information."
+      default: "Run it in a shell for more information."
       }
     }
   }
