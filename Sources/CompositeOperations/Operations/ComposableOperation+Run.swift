@@ -32,8 +32,8 @@ extension ComposableOperation {
   /// Starts a run that is independent of the calling task, and returns its handle.
   ///
   /// The run copies the caller's priority and task-local values. It leaves the caller's actor and
-  /// is not cancelled with the caller's task. The run continues until it has ended, even if its
-  /// handle is dropped.
+  /// is not cancelled with the caller's task. The handle need not be kept: the run continues until
+  /// it has ended.
   ///
   /// ```swift
   /// let run = sync.start()
@@ -50,7 +50,7 @@ extension ComposableOperation {
   ///     too.
   /// - Returns: The handle of the run.
   /// - Precondition: `count` is not negative.
-  @inlinable public func start(
+  @inlinable @discardableResult public func start(
     in environment: OperationEnvironment = OperationEnvironment(), keepingEvents count: Int = 0,
     trackingProgress tracksProgress: Bool = false
   ) -> OperationRun<Success> {

@@ -7,6 +7,7 @@ import Testing
     let source = """
       import CompositeOperations
       func use() async throws {
+        let one = SimpleOperation { 1 }, two = SimpleOperation { true }
         \(code)
       }
       """
@@ -34,6 +35,34 @@ import Testing
       "SimpleOperation { 1 }.start().cancel(with: Skipped(because: \"it is late\"))", "error: ",
       "cancel(because:)"
     ),
+    ("_ = one.requiring { true }", "error: ", "requiring(Condition(\"is online\") { … })"),
+    (
+      "_ = one.requiring { await Task.yield(); return true }", "error: ",
+      "requiring(Condition(\"is online\") { … })"
+    ),
+    ("_ = one.requiring(\"x\") { true }", "error: ", "requiring(Condition(\"is online\") { … })"),
+    ("_ = one.requiring(two)", "error: ", "requiring(Condition(operation))"),
+    ("_ = one.requiring(one)", "error: ", "other.then { _ in operation }"),
+    (
+      "_ = one.then { _ in throw CancellationError() }", "error: ",
+      "use `map` for one that only throws"
+    ),
+    (
+      "_ = one.then { n in print(n); throw CancellationError() }", "error: ",
+      "use `map` for a closure with another result or without one"
+    ),
+    (
+      "_ = one.then { n in if n > 0 { one } else { throw CancellationError() } }", "error: ",
+      "write `return` before the operations of the others"
+    ),
+    (
+      "_ = one.catching { error in throw error }", "error: ",
+      "use `recovering` for one that only throws"
+    ),
+    (
+      "_ = one.catching { error in if error is Skipped { one } else { throw error } }", "error: ",
+      "write `return` before the operations of the others"
+    ),
   ])
   func `the compiler's message for misuse says what to write`(
     code: String, severity: String, advice: String
@@ -57,8 +86,30 @@ import Testing
           _ = (ParallelOperation(first, second), ParallelOperation([first, first]))
           _ = ParallelOperation { [first] }
           first.start().cancel(because: "it is late")
+          _ = first.requiring(Condition("is online") { true }, Condition(second))
+          _ = first.then { _ in second }
+          _ = first.map { _ -> Int in throw CancellationError() }
+          _ = first.then { n in if n > 0 { return first } else { throw CancellationError() } }
+          _ = first.recovering { error in throw error }
+          _ = first.catching { error in
+            if error is Skipped { return first } else { throw error }
+          }
           _ = (graph, none)
         """)
+    #expect(problems == [])
+  }
+
+  @Test func `the handle of a run need not be used`() async throws {
+    let source = """
+      import CompositeOperations
+      func use(pool: OperationPool) async {
+        SimpleOperation { 1 }.start()
+        pool.submitNow(SimpleOperation { 1 })
+        await pool.submit(SimpleOperation { 1 })
+      }
+      """
+    let problems = try await ExampleCompiler().problems(
+      ofSources: [source], arguments: ["-warnings-as-errors"])
     #expect(problems == [])
   }
 }
