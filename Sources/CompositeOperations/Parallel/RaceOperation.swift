@@ -32,6 +32,20 @@ public struct RaceOperation<Success: Sendable>: ComposableOperation {
     storage = Storage(contenders)
   }
 
+  /// Unavailable. All contenders have the same result type.
+  // Without this and the next initializer, swiftc 6.3.1 has no diagnostic for a contender with
+  // another result type: for this one if the race has a known result type, for the next one if not.
+  @_disfavoredOverload
+  @available(*, unavailable, message: "all contenders must have the same result type")
+  public init(_ contenders: [any ComposableOperation]) { preconditionFailure("unavailable") }
+
+  /// Unavailable. All contenders have the same result type.
+  @_disfavoredOverload
+  @available(*, unavailable, message: "all contenders must have the same result type")
+  public init(_ contenders: [any ComposableOperation]) where Success == Never {
+    preconditionFailure("unavailable")
+  }
+
   public var operationName: String { "RaceOperation" }
 
   public nonisolated(nonsending) func perform(

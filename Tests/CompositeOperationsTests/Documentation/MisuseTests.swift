@@ -112,4 +112,37 @@ import Testing
       ofSources: [source], arguments: ["-warnings-as-errors"])
     #expect(problems == [])
   }
+
+  // All programs are compiled as one file. Only those without the right error are compiled alone,
+  // so that a crash of the compiler is attributed.
+  @Test func `every wrong program has an error at its line, and none at another`() async throws {
+    let blocks = wrongPrograms.split(separator: "\n\n", omittingEmptySubsequences: true)
+    let prelude = blocks.prefix { !$0.hasPrefix("func ") && !$0.hasPrefix("//") }
+      .joined(separator: "\n\n")
+    let programs = blocks.filter { $0.hasPrefix("func ") }
+    #expect(programs.count >= 40)
+    let together = ([prelude] + programs.map(String.init)).joined(separator: "\n\n")
+    let problems = try await ExampleCompiler().problems(ofSources: [together])
+    let errors = Self.linesOfErrors(in: problems)
+    var first = prelude.split(separator: "\n", omittingEmptySubsequences: false).count + 2
+    for program in programs {
+      let lines = program.split(separator: "\n", omittingEmptySubsequences: false)
+      let expected = lines.indices.filter { lines[$0].hasSuffix("// error") }.map { first + $0 }
+      let found = errors.filter { (first..<first + lines.count).contains($0) }
+      if expected.count != 1 || Set(found) != Set(expected) {
+        let alone = try await ExampleCompiler().problems(ofSources: ["\(prelude)\n\n\(program)"])
+        Issue.record("\(program)\n\(alone.joined(separator: "\n"))")
+      }
+      first += lines.count + 1
+    }
+  }
+
+  private static func linesOfErrors(in problems: [String]) -> [Int] {
+    problems.compactMap { problem in
+      guard problem.contains(": error: "), !problem.contains("failed to produce diagnostic"),
+        !problem.contains("Stack dump")
+      else { return nil }
+      return problem.split(separator: ":").dropFirst().first.flatMap { Int($0) }
+    }
+  }
 }

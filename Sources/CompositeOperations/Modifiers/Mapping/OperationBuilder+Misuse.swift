@@ -10,7 +10,7 @@ extension OperationBuilder {
       beside a branch that only throws, write `return` before the operations of the others
       """
   )
-  public static func buildBlock() -> AnyOperation<Never> { preconditionFailure("unavailable") }
+  public static func buildBlock() -> NoOperation { preconditionFailure("unavailable") }
 
   /// Unavailable. Use `map` for a closure without an operation.
   @_disfavoredOverload
@@ -26,14 +26,22 @@ extension OperationBuilder {
   /// Unavailable. Every branch needs an operation.
   @available(*, unavailable, message: "the branch has no operation")
   public static func buildEither<Second>(
-    first: AnyOperation<Never>
+    first: NoOperation
   ) -> EitherOperation<AnyOperation<Second.Success>, Second> { preconditionFailure("unavailable") }
 
   /// Unavailable. Every branch needs an operation.
   @available(*, unavailable, message: "the branch has no operation")
   public static func buildEither<First>(
-    second: AnyOperation<Never>
+    second: NoOperation
   ) -> EitherOperation<First, AnyOperation<First.Success>> { preconditionFailure("unavailable") }
+}
+
+extension OperationBuilder {
+  /// The operation of a closure that has none. There are no values of this type.
+  // Not an `AnyOperation<Never>`: that would also be considered for branches that are an `AnyOperation`.
+  public enum NoOperation: ComposableOperation {
+    public func perform(in context: OperationContext) async throws -> Never { switch self {} }
+  }
 }
 
 extension TypedOperationBuilder {

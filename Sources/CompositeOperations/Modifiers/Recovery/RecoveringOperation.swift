@@ -51,6 +51,16 @@ extension ComposableOperation {
     }
   }
 
+  /// Unavailable. All operations have the result type of this one.
+  // Without it, swiftc 6.3.1 produces no diagnostic for an operation with another result type.
+  @_disfavoredOverload
+  @available(
+    *, unavailable, message: "all operations must have the result type of the first one"
+  )
+  public func fallingBack(toEachOf others: [any ComposableOperation]) -> Self {
+    preconditionFailure("unavailable")
+  }
+
   /// Runs another operation, made from the error, if this one fails.
   ///
   /// ```swift
