@@ -169,7 +169,7 @@ import Testing
       (".then { n in SimpleOperation { n + \"x\" } }", "operator '+' cannot be applied"),
       (".then { n in SimpleOperation { n.count } }", "has no member 'count'"),
       (".then { n in Missing(n) }", "cannot find 'Missing' in scope"),
-      (".then { n in n }", "an operation must be here"),
+      (".then { n in n }", "requires that 'Int' conform to 'ComposableOperation'"),
       (".catching { _ in 0 }", "requires that 'Int' conform to 'ComposableOperation'"),
       (".requiring { true }", "Condition(\"is online\") { … }"),
       (".recovering { _ in \"x\" }", "cannot convert value of type 'String'"),

@@ -48,10 +48,6 @@ import Testing
       "use `map` for one that only throws"
     ),
     (
-      "_ = one.then { n in print(n); throw CancellationError() }", "error: ",
-      "use `map` for a closure with another result or without one"
-    ),
-    (
       "_ = one.then { n in if n > 0 { one } else { throw CancellationError() } }", "error: ",
       "write `return` before the operations of the others"
     ),

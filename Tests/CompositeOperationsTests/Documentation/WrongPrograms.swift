@@ -39,13 +39,6 @@ let wrongPrograms = #"""
     ])
   }
 
-  func listWithUnknownModifier() {
-    _ = ParallelOperation([
-      leaf.missing(),  // error
-      AnyOperation(SimpleOperation { 1 }),
-    ])
-  }
-
   func listWithNumber() {
     _ = ParallelOperation([AnyOperation(SimpleOperation { 1 }), existential, 5])  // error
   }
@@ -105,7 +98,7 @@ let wrongPrograms = #"""
   }
 
   func raceOfKnownType() {
-    _ = RaceOperation<Int>([text, AnyOperation(SimpleOperation { 1 })])  // error
+    _ = RaceOperation<Int>([leaf.map { "\($0)" }, AnyOperation(leaf)])  // error
   }
 
   func nestedRace() {
@@ -115,10 +108,6 @@ let wrongPrograms = #"""
         leaf.map { $0.count },  // error
       ])
     ])
-  }
-
-  func raceWithoutBrackets() {
-    _ = RaceOperation<Int>(AnyOperation(SimpleOperation { 1 }))  // error
   }
 
   func fallbacks() {
@@ -131,7 +120,7 @@ let wrongPrograms = #"""
   func fallbacksOfTypes() {
     _ = leaf
       .named("x")
-      .fallingBack(toEachOf: [text, AnyOperation(SimpleOperation { 1 })])  // error
+      .fallingBack(toEachOf: [SimpleOperation { "x" }, AnyOperation(leaf)])  // error
       .named("y")
   }
 
@@ -182,13 +171,6 @@ let wrongPrograms = #"""
     }
   }
 
-  func sequenceWithState() {
-    _ = ClosureSequence(state: 0) { state, _ in
-      state += "x"  // error
-      return AnyOperation(SimpleOperation { 1 })
-    }
-  }
-
   // MARK: Graphs
 
   func graph() {
@@ -210,14 +192,6 @@ let wrongPrograms = #"""
     _ = OperationGraph { graph in
       let one = graph.add(AnyOperation(SimpleOperation { 1 }))
       return graph.add(needing: missing) { _ in leaf }  // error
-    }
-  }
-
-  func graphWithUnknownMethod() {
-    _ = OperationGraph { graph in
-      let one = graph.add(AnyOperation(SimpleOperation { 1 }))
-      graph.insert(leaf)  // error
-      return one
     }
   }
 
@@ -258,12 +232,6 @@ let wrongPrograms = #"""
   func contextRun() {
     _ = SimpleOperation.withContext { context in
       try await context.run(AnyOperation(erased.exclusive(in: 5)))  // error
-    }
-  }
-
-  func contextRunNumber() {
-    _ = SimpleOperation.withContext { context in
-      try await context.run(5)  // error
     }
   }
 

@@ -21,11 +21,6 @@
 // The compiler solves the body of a built closure by itself, not together with the whole chain
 // around it. Without the builder each overload in a closure doubles the time for the chain.
 @resultBuilder public enum OperationBuilder {
-  /// Builds an expression.
-  @inlinable public static func buildExpression<Operation: ComposableOperation>(
-    _ operation: Operation
-  ) -> Operation { operation }
-
   /// Builds a closure of one expression.
   @inlinable public static func buildBlock<Operation: ComposableOperation>(
     _ operation: Operation
