@@ -7,7 +7,7 @@ import Testing
 /// is the same on every machine. A chain takes about 10 scopes for each modifier. If the
 /// combinations of overloads multiply, every modifier doubles the number.
 @Suite struct ChainCompilationTests {
-  private static let modifiers = [
+  static let modifiers = [
     ".then { n in SimpleOperation { n + 1 } }",
     ".then { n in SimpleOperation.withContext { context in try await context.run(SimpleOperation { n }) } }",
     ".then { n in ParallelOperation([SimpleOperation { n }]).map { $0[0] } }",
@@ -68,7 +68,7 @@ import Testing
 
   /// Returns a file with a function for each chain, which begins with an operation that returns a
   /// number.
-  private static func source(_ chains: [[String]]) -> String {
+  static func source(_ chains: [[String]]) -> String {
     let functions = chains.enumerated().map { index, chain in
       "func chain\(index)() {\n  _ = SimpleOperation { 1 }\n"
         + chain.map { "    \($0)\n" }.joined() + "}"
@@ -110,10 +110,14 @@ import Testing
 
   // Each level once had five times as many scopes as the one inside.
   @Test func `lists that are nested 12 deep compile`() async throws {
+    #expect(try await ExampleCompiler().solverScopes(of: Self.nestedLists(depth: 12)) < 300)
+  }
+
+  /// Returns a file with a list in a list, and so on.
+  static func nestedLists(depth: Int) -> String {
     var list = "SimpleOperation { 1 }"
-    for _ in 0..<12 { list = "ParallelOperation([\(list)])" }
-    let source = "import CompositeOperations\nfunc use() { _ = \(list) }"
-    #expect(try await ExampleCompiler().solverScopes(of: source) < 300)
+    for _ in 0..<depth { list = "ParallelOperation([\(list)])" }
+    return "import CompositeOperations\nfunc use() { _ = \(list) }"
   }
 
   // The whole closure was once checked for each initializer of a graph, and each of its calls for an
@@ -121,18 +125,26 @@ import Testing
   // number of nodes, unless the nodes are added in a function.
   @Test(arguments: [true, false])
   func `a graph of 100 nodes compiles`(isFunction: Bool) async throws {
-    let nodes = (1..<100).map { node in
+    let file = Self.graph(nodeCount: 100, isFunction: isFunction)
+    #expect(try await ExampleCompiler().solverScopes(of: file) < 3_000)
+  }
+
+  /// Returns a file with a graph, each of whose nodes needs the one before.
+  ///
+  /// - Parameter isFunction: Whether a function adds the nodes, instead of a closure.
+  static func graph(nodeCount: Int, isFunction: Bool) -> String {
+    let nodes = (1..<nodeCount).map { node in
       "let n\(node) = graph.add(needing: n\(node - 1)) { n in SimpleOperation { n + 1 } }"
     }
-    let lines = ["let n0 = graph.add(SimpleOperation { 1 })"] + nodes + ["return n99"]
+    let lines =
+      ["let n0 = graph.add(SimpleOperation { 1 })"] + nodes + ["return n\(nodeCount - 1)"]
     let body = lines.joined(separator: "\n")
     let source =
       isFunction
       ? "func build(_ graph: inout GraphBuilder) -> GraphNode<Int> {\n\(body)\n}\n"
         + "let graph = OperationGraph(build)"
       : "func use() {\nlet graph = OperationGraph { graph in\n\(body)\n}\n_ = graph\n}"
-    let file = "import CompositeOperations\n" + source
-    #expect(try await ExampleCompiler().solverScopes(of: file) < 3_000)
+    return "import CompositeOperations\n" + source
   }
 
   // Such overloads once made chains of 10 `then` and of 20 `recovering` too complex for the
