@@ -76,8 +76,8 @@ extension ScriptedRun.Wait {
     switch kind {
     case .time(.zero): break
     case .time(let duration) where isDeaf:
-      await UnstructuredTasks.runShielded { try? await clock.sleep(for: duration) }
-    case .time(let duration): try await clock.sleep(for: duration)
+      await UnstructuredTasks.runShielded { try? await clock.wait(for: duration) }
+    case .time(let duration): try await clock.wait(for: duration)
     case .gate(let gate) where isDeaf: await gate.passIgnoringCancellation()
     case .gate(let gate): try await gate.pass()
     case .cancellation:

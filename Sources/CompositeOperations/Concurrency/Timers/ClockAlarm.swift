@@ -8,7 +8,7 @@ internal import ThreadSupport
 
   /// Creates a deadline at the instant `moment` of a clock.
   init<Time: Clock>(_ moment: Time.Instant, on clock: Time) where Time.Duration == Duration {
-    sleep = { try await clock.sleep(until: moment, tolerance: nil) }
+    sleep = { try await clock.wait(until: moment) }
     hasPassed = { clock.now >= moment }
   }
 

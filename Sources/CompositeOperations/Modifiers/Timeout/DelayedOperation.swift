@@ -27,7 +27,7 @@ extension ComposableOperation {
         if clock is ContinuousClock {
           try await TimerSleep.sleep(nanoseconds: delay.wholeNanoseconds)
         } else {
-          try await clock.sleep(until: moment, tolerance: nil)
+          try await clock.wait(until: moment)
         }
       }
     }

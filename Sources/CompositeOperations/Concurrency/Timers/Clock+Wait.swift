@@ -1,0 +1,22 @@
+extension Clock {
+  /// Sleeps until the clock has reached an instant.
+  ///
+  /// A clock may wake a sleeper early, because it is coarse or wrong. The sleep is then repeated.
+  ///
+  /// - Throws: Any error of the clock, and `CancellationError` if the clock wakes the task early and
+  ///   the task is cancelled.
+  package nonisolated(nonsending) func wait(until moment: Instant) async throws {
+    while true {
+      try await sleep(until: moment, tolerance: nil)
+      if now >= moment { return }
+      // The clock may return immediately. Other tasks, such as the one that cancels, run first.
+      await Task.yield()
+      try Task.checkCancellation()
+    }
+  }
+
+  /// Sleeps until a duration has passed on the clock.
+  package nonisolated(nonsending) func wait(for duration: Duration) async throws {
+    try await wait(until: now.advanced(by: duration))
+  }
+}
