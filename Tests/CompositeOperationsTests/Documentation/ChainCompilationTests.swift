@@ -29,6 +29,8 @@ import Testing
     ".retrying(attempts: 3, backoff: .exponential(from: .milliseconds(100)).jittered())",
     ".retrying(attempts: 2) { _ in true }",
     ".retrying(upTo: 2) { $0.number < 3 ? .retry(after: $0.delay) : .stop }",
+    ".hedged(after: .milliseconds(50))",
+    ".hedged(after: .milliseconds(50), attempts: 3) { _ in true }",
     ".repeating(times: 2)",
     ".repeating(times: 2) { $0 == 1 }",
     ".requiring(Condition(\"x\") { true })",

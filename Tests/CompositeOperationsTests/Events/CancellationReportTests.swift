@@ -21,6 +21,7 @@ import Testing
       ("child of a source", { body in ParallelOperation { [body.named("body")] } }),
       ("step", { SequentialOperation(.linear([$0.named("body")])) }),
       ("attempt", { $0.named("body").retrying(attempts: 2).named("retrying") }),
+      ("hedged attempt", { $0.named("body").hedged(after: .seconds(600)).named("hedged") }),
       ("raised", { ParallelOperation([$0.named("body").prioritized(at: .high)]) }),
       ("observed below", { $0.named("body").onEnd { _ in }.named("outer") }),
     ]

@@ -79,6 +79,12 @@ extension EventScene {
       setting.failing().named("a").retrying(attempts: 3).named("tries")
     },
     EventScene(
+      "hedged attempts",
+      paths: ["root", "root/tries", "root/tries/a", "root/tries/a", "root/tries/a"]
+    ) { setting in
+      setting.failing().named("a").hedged(after: .seconds(600), attempts: 3).named("tries")
+    },
+    EventScene(
       "steps one after another", paths: ["root", "root/steps", "root/steps/a", "root/steps/b"]
     ) { setting in
       SequentialOperation(

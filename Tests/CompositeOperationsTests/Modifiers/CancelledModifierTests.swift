@@ -13,6 +13,10 @@ import Testing
     ("abandoning", { body, _ in body.timingOut(after: .seconds(100), .abandoning) }),
     ("delayed", { body, _ in body.delayed(by: .zero) }),
     ("retrying", { body, _ in body.map { _ in throw TestError("no") }.retrying(attempts: 3) }),
+    (
+      "hedged",
+      { body, _ in body.map { _ in throw TestError("no") }.hedged(after: .zero, attempts: 3) }
+    ),
     ("repeating", { body, _ in body.repeating(times: 3) }),
     ("recovering", { body, _ in body.map { _ in throw TestError("no") }.fallingBack(to: body) }),
     (

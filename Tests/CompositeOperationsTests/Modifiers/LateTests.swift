@@ -21,6 +21,7 @@ import Testing
     ("onStart", modified { $0.onStart {} }), ("onEnd", modified { $0.onEnd { _ in } }),
     ("finally", modified { $0.finally { _ in } }),
     ("retrying", modified { $0.retrying(attempts: 3) }),
+    ("hedged", modified { $0.hedged(after: .seconds(1_000_000)) }),
     ("repeating", modified { $0.repeating(times: 3) }),
     ("recovering", modified { $0.recovering { _ in -1 } }),
     ("recovering with another", modified { $0.catching { _ in SimpleOperation { -1 } } }),

@@ -39,6 +39,7 @@ import Testing
     let withChild: [(String, any ComposableOperation<Int>)] = [
       ("map", base.map { $0 }),
       ("retrying", base.retrying(attempts: 2)), ("repeating", base.repeating(times: 1)),
+      ("hedged", base.hedged(after: .seconds(600))),
       ("recovering", base.recovering { _ in 8 }), ("catching", base.catching { _ in base }),
       ("fallingBack", base.fallingBack(to: base)), ("ignoringErrors", base.ignoringErrors(with: 8)),
       ("mapError", base.mapError { $0 }), ("finally", base.finally { _ in }),

@@ -28,6 +28,7 @@ private func inEveryModifier(
     ("timingOut, abandoning", base.timingOut(after: .seconds(600), .abandoning)),
     ("delayed", base.delayed(by: .nanoseconds(1))),
     ("retrying", base.retrying(attempts: 2)), ("repeating", base.repeating(times: 2)),
+    ("hedged", base.hedged(after: .seconds(600))),
     ("recovering", base.recovering { _ in 2 }), ("ignoringErrors", base.ignoringErrors(with: 2)),
     ("fallingBack", base.fallingBack(to: SimpleOperation { 2 })),
     ("catching", base.catching { _ in SimpleOperation { 2 } }),

@@ -26,7 +26,7 @@ final class OwnershipProgram {
   func token(_ depth: Int) -> AnyOperation<Token> {
     let ledger = ledger
     if depth == 0 { return leaf() }
-    switch chance.number(0...16) {
+    switch chance.number(0...17) {
     case 0:
       note("race")
       return AnyOperation(RaceOperation(tokens(depth - 1, chance.number(1...3))))
@@ -103,6 +103,11 @@ final class OwnershipProgram {
             ledger.discard(token)
           }
         ) { _ in base })
+    case 16:
+      note("hedged")
+      let delay = Duration.seconds(chance.number(0...3))
+      return AnyOperation(
+        token(depth - 1).hedged(after: delay, attempts: chance.number(1...3)))
     default:
       note("permits, weight")
       return AnyOperation(token(depth - 1).limited(by: Permits(1)).weighing(2))

@@ -100,6 +100,7 @@ private struct Tracked: ComposableOperation {
         RaceOperation(mixed(outcome)).map { _ in },
         SequentialOperation(.linear(mixed(outcome))).map { _ in },
         Tracked(census, outcome).retrying(attempts: 3).map { _ in },
+        Tracked(census, outcome).hedged(after: .zero, attempts: 3).map { _ in },
         ParallelOperation([ParallelOperation(mixed(outcome))]).observed(by: RecordingObserver())
           .map { _ in },
         SimpleOperation<Void>.withCallback { finish in

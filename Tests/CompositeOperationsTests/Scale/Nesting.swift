@@ -8,7 +8,8 @@ enum Nesting: String, CaseIterable, Sendable {
   // Sequences.
   case linear, closureSequence
   // Modifiers and closures, which contain it in an `AnyOperation`.
-  case map, then, body, erased, named, retrying, repeating, recovering, fallingBack, finally
+  case map, then, body, erased, named, retrying, hedged, repeating, recovering
+  case fallingBack, finally
   case timingOut, abandoning, prioritized, exclusive, requiring, discarding, onEnd
 
   func around(_ inner: any ComposableOperation<Int>) -> any ComposableOperation<Int> {
@@ -47,6 +48,7 @@ enum Nesting: String, CaseIterable, Sendable {
     case .body: SimpleOperation.withContext { context in try await context.run(inner) }
     case .named: inner.named("n")
     case .retrying: inner.retrying(attempts: 1)
+    case .hedged: inner.hedged(after: .seconds(1_000_000), attempts: 1)
     case .repeating: inner.repeating(times: 1)
     case .recovering: inner.recovering { error in throw error }
     case .fallingBack: SimpleOperation { throw TestError("failed") }.fallingBack(to: inner)

@@ -238,6 +238,14 @@ import Testing
           .retrying(upTo: 3) { failure in "\(failure.error)".isEmpty ? .stop : .retry() })
       await run(
         code, SimpleOperation { UserValue(code) }.repeating(times: 3) { $0.description.isEmpty })
+      await run(
+        code,
+        SimpleOperation<Int> { throw UserValue(code) }
+          .hedged(after: .seconds(1), attempts: 3) { error in !"\(error)".isEmpty })
+      await run(
+        code,
+        SimpleOperation { UserValue(code) }.discarding { _ in code.runs("discarding") }
+          .hedged(after: .zero, attempts: 3))
     },
     Case("conditions that are abandoned") { code in
       let gate = Gate()

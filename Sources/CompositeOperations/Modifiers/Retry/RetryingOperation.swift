@@ -232,7 +232,7 @@ extension OperationContext {
   }
 
   /// Reports an event to the observers of the run, unless it has ended.
-  fileprivate func report(_ kind: @autoclosure () -> OperationEvent.Kind) {
+  func report(_ kind: @autoclosure () -> OperationEvent.Kind) {
     if let scope, scope.isObserved, !scope.hasEnded { scope.report(kind()) }
   }
 }
