@@ -24,6 +24,7 @@ struct Issue: Codable, Sendable, Equatable { var title = "It does not work" }
 struct API: Sendable {
   func repositories(of user: String) async throws -> [Repository] { [] }
   func issues() async throws -> [Issue] { [] }
+  func issues(within time: Duration) async throws -> [Issue] { [] }
   func issues(of repository: Repository) async throws -> [Issue] { [] }
 }
 

@@ -132,6 +132,19 @@ extension Shape {
     whole("retry without failures") {
       try await Work().retrying(attempts: 3).run().get() == 1
     },
+    whole("hedge of one attempt") {
+      try await Work().hedged(after: .seconds(600)).run().get() == 1
+    },
+    whole("timeout") {
+      try await Work().timingOut(after: .seconds(600)).run().get() == 1
+    },
+    whole("timeout, time left") {
+      let reading = SimpleOperation.withContext { context in context.timeLeft == nil ? 0 : 1 }
+      return try await reading.timingOut(after: .seconds(600)).run().get() == 1
+    },
+    whole("abandoning timeout") {
+      try await Work().timingOut(after: .seconds(600), .abandoning).run().get() == 1
+    },
   ]
 }
 

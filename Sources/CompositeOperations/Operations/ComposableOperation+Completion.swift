@@ -4,15 +4,16 @@ extension ComposableOperation {
   /// - Parameters:
   ///   - parent: The scope of the enclosing run.
   ///   - hold: What the run holds; by default, what the enclosing run holds.
+  ///   - deadline: The deadline of the run; by default, that of the enclosing run.
   ///   - attempt: The number of the attempt, from 1.
   func makeScope(
     in environment: consuming OperationEnvironment, below parent: OperationScope? = nil,
-    holding hold: RunHold? = nil, attempt: Int = 1
+    holding hold: RunHold? = nil, until deadline: EnclosingDeadline? = nil, attempt: Int = 1
   ) -> OperationScope {
     if modifiedOperation == nil, !environment.isObserved {
       return OperationScope(
         parent: parent, name: "", environment: environment, joined: 0, hold: hold ?? parent?.hold,
-        attempt: attempt, share: ProgressShare())
+        deadline: deadline, attempt: attempt, share: ProgressShare())
     }
     let own = ModifierTraits(of: self)
     if own.bearers > 0 { environment.observers += own.observers }
@@ -20,7 +21,7 @@ extension ComposableOperation {
     let name = environment.isObserved ? operationName : ""
     return OperationScope(
       parent: parent, name: name, environment: environment, joined: own.bearers,
-      hold: hold ?? parent?.hold, attempt: attempt, share: own.share)
+      hold: hold ?? parent?.hold, deadline: deadline, attempt: attempt, share: own.share)
   }
 
   /// Performs a run as a child of the run that a context belongs to.
@@ -113,10 +114,11 @@ extension Completion<Void> {
 }
 
 extension OperationContext {
-  /// The context of the body of a run, without a scope if the environment is the default one and
-  /// the run holds nothing.
+  /// The context of the body of a run, without a scope if the environment is the default one,
+  /// and the run holds nothing and has no deadline.
   @usableFromInline init(ofBodyIn scope: OperationScope, depth: Int) {
-    let isPlain = scope.environment.isPlain && scope.hold == nil
+    let isPlain =
+      scope.environment.isPlain && scope.hold == nil && scope.deadline == nil
     self.init(scope: isPlain ? nil : scope, depth: depth)
   }
 }

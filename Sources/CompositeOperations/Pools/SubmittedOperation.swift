@@ -40,7 +40,8 @@ struct SubmittedOperation<Base: ComposableOperation>: SeparateRun {
     let name = { @Sendable [base] in "end of \(base.operationName) in a pool" }
     let hold = above.map { _ in PermitHold(untilEndOf: name) }
     let submission = PoolSubmission(
-      base, priority, isBarrier, to: pool, holding: hold, passesOnLate: true)
+      base, priority, isBarrier, to: pool, holding: hold, until: context.deadline,
+      passesOnLate: true)
     let run = await submission.run()
     return try await withTaskCancellationHandler {
       if let above, let hold {

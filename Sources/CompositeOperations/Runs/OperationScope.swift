@@ -40,15 +40,18 @@ internal import ThreadSupport
 
   /// What this run and the enclosing runs hold.
   let hold: RunHold?
+  /// The deadline of the innermost timeout around this run; nil if there is none.
+  let deadline: EnclosingDeadline?
 
   init(
     parent: OperationScope?, name: String, environment: consuming OperationEnvironment, joined: Int,
-    hold: RunHold?, attempt: Int, share: ProgressShare
+    hold: RunHold?, deadline: EnclosingDeadline? = nil, attempt: Int, share: ProgressShare
   ) {
     self.joined = Atomic(Int32(clamping: joined))
     outermost = parent.map { $0.outermost ?? $0 }
     self.environment = environment
     self.hold = hold
+    self.deadline = deadline ?? parent?.deadline
     let id = OperationID()
     unsafe storedID = id
     // A parent without observers has no name.
@@ -59,25 +62,35 @@ internal import ThreadSupport
         attempt: attempt, share: share, link: self.environment.link) : nil
   }
 
-  /// Creates a scope for a part of a run that holds permits or has another environment. Its
-  /// identity is the run's, if the run has a scope.
+  /// Creates a scope for a part of a run that holds permits, has a deadline or has another
+  /// environment. Its identity is the run's, if the run has a scope.
   private init(
-    within run: OperationScope?, holding hold: RunHold?, in environment: OperationEnvironment
+    within run: OperationScope?, holding hold: RunHold?, until deadline: EnclosingDeadline?,
+    in environment: OperationEnvironment
   ) {
     joined = Atomic(run?.joined.exchange(0, ordering: .relaxed) ?? 0)
     outermost = run.map { $0.outermost ?? $0 }
     self.environment = environment
     self.hold = hold
+    self.deadline = deadline
     unsafe storedID = run?.id ?? OperationID()
     unsafe observedPlace = run?.observedPlace
   }
 
   convenience init(within run: OperationScope?, holding hold: RunHold) {
-    self.init(within: run, holding: hold, in: run?.environment ?? OperationEnvironment())
+    self.init(
+      within: run, holding: hold, until: run?.deadline,
+      in: run?.environment ?? OperationEnvironment())
+  }
+
+  convenience init(within run: OperationScope?, until deadline: EnclosingDeadline) {
+    self.init(
+      within: run, holding: run?.hold, until: deadline,
+      in: run?.environment ?? OperationEnvironment())
   }
 
   convenience init(within run: OperationScope?, in environment: OperationEnvironment) {
-    self.init(within: run, holding: run?.hold, in: environment)
+    self.init(within: run, holding: run?.hold, until: run?.deadline, in: environment)
   }
 
   /// Takes the scope of a child that has ended, as the scope of another child of the same run.

@@ -3,7 +3,7 @@ import Testing
 /// `Documentation/Semantics.md` contains the rules and the names of the tests that verify them.
 @Suite struct SemanticsTests {
   private static let rules = [
-    ("O", 9), ("P", 9), ("S", 8), ("G", 7), ("W", 10), ("H", 4), ("T", 4), ("R", 9), ("E", 7),
+    ("O", 9), ("P", 9), ("S", 8), ("G", 7), ("W", 10), ("H", 4), ("T", 5), ("R", 9), ("E", 7),
     ("Q", 6), ("V", 13), ("C", 5), ("B", 4), ("F", 3), ("N", 6), ("X", 4), ("D", 15), ("M", 12),
     ("Y", 6), ("J", 25), ("K", 10), ("L", 12), ("A", 10),
   ].flatMap { group, count in (1...count).map { "\(group)\($0)" } }

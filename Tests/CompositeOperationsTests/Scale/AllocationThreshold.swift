@@ -61,6 +61,12 @@ struct AllocationThreshold: Sendable {
     AllocationThreshold("sequence of 2 steps", 4, bytes: 168),
     // The policy, which the modifier creates. A run allocates nothing.
     AllocationThreshold("retry without failures", 1, bytes: 145),
+    // The task of the attempt, its group, the alarm and the state that they share.
+    AllocationThreshold("hedge of one attempt", 13, bytes: 2_433),
+    // One of them is the scope from which the operation reads the time left.
+    AllocationThreshold("timeout", 9, bytes: 2_280),
+    AllocationThreshold("timeout, time left", 9, bytes: 2_288),
+    AllocationThreshold("abandoning timeout", 15, bytes: 2_012),
   ]
 
   private static let helped = [

@@ -72,6 +72,23 @@ import Testing
     }
   }
 
+  @Test func `C4: a context that is kept below 10,000 timeouts is freed on 512 KiB`() async {
+    await #expect(processExitsWith: .success) {
+      await SmallStack.run { environment in
+        var environment = environment
+        environment.clock = ManualClock()
+        let limit = Duration.seconds(1_000_000)
+        let keeping = (0..<Scale.depth).reduce(
+          AnyOperation(SimpleOperation.withContext { context in context })
+        ) { inner, _ in AnyOperation(inner.timingOut(after: limit)) }
+        var kept = await keeping.run(in: environment).result
+        #expect(kept != nil)
+        // It keeps the deadlines of all timeouts.
+        kept = nil
+      }
+    }
+  }
+
   @Test func `C4: composites that create their children at run time nest 10,000 levels deep`() async
   {
     struct Countdown: ComposableOperation {

@@ -1,21 +1,31 @@
 internal import ThreadSupport
 
-/// A deadline on a clock: a closure that sleeps until the deadline, and a closure that returns
-/// whether it has passed.
-@usableFromInline struct ClockAlarm: Sendable {
-  let sleep: @Sendable () async throws -> Void
-  let hasPassed: @Sendable () -> Bool
+/// A deadline on a clock.
+@usableFromInline protocol ClockAlarm: Sendable {
+  /// Sleeps until the deadline.
+  nonisolated(nonsending) func sleep() async throws
 
-  /// Creates a deadline at the instant `moment` of a clock.
-  init<Time: Clock>(_ moment: Time.Instant, on clock: Time) where Time.Duration == Duration {
-    sleep = { try await clock.wait(until: moment) }
-    hasPassed = { clock.now >= moment }
-  }
+  var hasPassed: Bool { get }
 
-  /// Creates a deadline that a clock reaches after a delay from now.
-  init(in delay: Duration, by clock: some Clock<Duration>) {
+  /// The time until the deadline; negative after it.
+  var timeLeft: Duration { get }
+}
+
+/// A deadline at an instant of a clock.
+struct InstantAlarm<Time: Clock>: ClockAlarm where Time.Duration == Duration {
+  let moment: Time.Instant
+  let clock: Time
+
+  func sleep() async throws { try await clock.wait(until: moment) }
+  var hasPassed: Bool { clock.now >= moment }
+  var timeLeft: Duration { clock.now.duration(to: moment) }
+}
+
+extension Clock<Duration> {
+  /// Returns the deadline that this clock reaches after a delay from now.
+  fileprivate func alarm(in delay: Duration) -> any ClockAlarm {
     // At most about a century: a clock may not be able to represent much later instants.
-    self.init(clock.now.advanced(by: min(delay, .seconds(3_000_000_000))), on: clock)
+    InstantAlarm(moment: now.advanced(by: min(delay, .seconds(3_000_000_000))), clock: self)
   }
 }
 
@@ -26,7 +36,7 @@ internal import ThreadSupport
   /// The limit for the process's timer, in nanoseconds; at least 1 if the duration is positive.
   @usableFromInline let nanoseconds: Int64
   /// The deadline on a clock of the user; nil if the process's timer measures the limit.
-  let alarm: ClockAlarm?
+  let alarm: (any ClockAlarm)?
 
   /// Creates a limit that begins now.
   ///
@@ -36,14 +46,14 @@ internal import ThreadSupport
   init(_ duration: Duration, by clock: (any Clock<Duration>)?) {
     self.duration = duration
     nanoseconds = duration.wholeNanoseconds
-    alarm = clock.map { ClockAlarm(in: duration, by: $0) }
+    alarm = clock?.alarm(in: duration)
   }
 
   /// Creates a limit that ends at the instant `moment` of a clock.
   init<Time: Clock>(until moment: Time.Instant, on clock: Time) where Time.Duration == Duration {
     duration = clock.now.duration(to: moment)
     nanoseconds = duration.wholeNanoseconds
-    alarm = clock is ContinuousClock ? nil : ClockAlarm(moment, on: clock)
+    alarm = clock is ContinuousClock ? nil : InstantAlarm(moment: moment, clock: clock)
   }
 }
 

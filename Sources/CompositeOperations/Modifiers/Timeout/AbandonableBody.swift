@@ -26,7 +26,7 @@ final class AbandonableBody<Success: Sendable>: Sendable {
 
   private var isTimeOver: Bool {
     if let deadline { return EventTime.now.nanoseconds >= deadline }
-    return limit?.alarm?.hasPassed() == true
+    return limit?.alarm?.hasPassed == true
   }
 
   /// Performs a body until it ends, the time limit passes or the run is cancelled.

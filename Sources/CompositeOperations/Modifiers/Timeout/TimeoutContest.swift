@@ -5,7 +5,7 @@ internal import ThreadSupport
 ///
 /// The body runs in a task of its own, which another thread cancels at the deadline. It stores its
 /// value in a slot, so this class does not depend on the type of the value.
-@safe @usableFromInline final class TimeoutContest: Deadline, @unchecked Sendable {
+@safe @usableFromInline final class TimeoutContest: EnclosingDeadline, @unchecked Sendable {
   /// Ends the other task of the group if a clock of the user measures the time.
   @usableFromInline struct Over: Error {
     @usableFromInline init() {}
@@ -45,7 +45,6 @@ internal import ThreadSupport
   private let state = Atomic(State.pending)
   /// The body's task: the single word of an `UnsafeCurrentTask`, which ``bodyBegins()`` checks.
   private let task = Atomic<UInt>(0)
-  private let alarm: ClockAlarm?
   /// The deadline on the process's timer. Written before the body begins.
   @exclusivity(unchecked) private var deadline = Int64.max
 
@@ -57,13 +56,18 @@ internal import ThreadSupport
   @exclusivity(unchecked) private var clockError: (any Error)?
   @exclusivity(unchecked) private var waiter: TaskWaiter?
 
-  /// - Parameter alarm: The deadline on a clock of the user; nil for the process's timer, which
-  ///   ``start(_:)`` then sets.
-  @usableFromInline init(alarm: ClockAlarm?) { self.alarm = alarm }
+  /// - Parameters:
+  ///   - alarm: The deadline on a clock of the user; nil for the process's timer, which
+  ///     ``start(_:)`` then sets.
+  ///   - context: The context of the run.
+  @usableFromInline init(alarm: (any ClockAlarm)?, in context: OperationContext) {
+    super.init(alarm: alarm, below: context.deadline)
+  }
 
   /// - Parameter nanoseconds: How long the body may take from now, by the process's timer.
   @usableFromInline func start(_ nanoseconds: Int64) {
     unsafe deadline = EventTime.now.advanced(byNanoseconds: nanoseconds)
+    unsafe expires(at: deadline)
     unsafe DeadlineTimer.shared.add(self, at: deadline)
   }
 
@@ -96,7 +100,7 @@ internal import ThreadSupport
 
   private func decide() {
     // The timer may be late, and a sleeping task may not have got a thread.
-    let isTooLate = unsafe alarm?.hasPassed() ?? (EventTime.now.nanoseconds >= deadline)
+    let isTooLate = unsafe alarm?.hasPassed ?? (EventTime.now.nanoseconds >= deadline)
     if exchange(.running, for: isTooLate ? .tooLate : .inTime) {
       if alarm == nil { DeadlineTimer.shared.remove(self) }
       return
@@ -159,6 +163,8 @@ internal import ThreadSupport
   /// value or error, so read this only once.
   @usableFromInline var end: End {
     let isInTime = state.load(ordering: .acquiring) == .inTime
+    // A kept context keeps this object, and the value may contain the context.
+    defer { unsafe body = nil }
     switch unsafe body {
     case .value(let cleanup, let wasCancelled):
       if isInTime { return .value(cleanup, wasCancelled: wasCancelled) }

@@ -144,8 +144,9 @@ public struct TimeoutError: Error, Hashable, Codable, Sendable, CustomStringConv
     let memory = UnsafeMutablePointer<Base.Success>.allocate(capacity: 1)
     defer { unsafe memory.deallocate() }
     let slot = unsafe ResultSlot(at: memory)
-    let contest = TimeoutContest(alarm: nil)
+    let contest = TimeoutContest(alarm: nil, in: context)
     contest.start(nanoseconds)
+    let context = context.limited(by: contest)
     await withDiscardingTaskGroup { group in
       if context.isTooDeep {
         let context = context.onFreshStack
@@ -157,6 +158,7 @@ public struct TimeoutError: Error, Hashable, Codable, Sendable, CustomStringConv
         group.addImmediateTask { await play(into: slot, in: context, against: contest) }
       }
     }
+    context.timeoutEnded()
     return try unsafe result(of: contest, in: memory, within: duration)
   }
 
@@ -170,7 +172,8 @@ public struct TimeoutError: Error, Hashable, Codable, Sendable, CustomStringConv
     let memory = UnsafeMutablePointer<Base.Success>.allocate(capacity: 1)
     defer { unsafe memory.deallocate() }
     let slot = unsafe ResultSlot(at: memory)
-    let contest = TimeoutContest(alarm: alarm)
+    let contest = TimeoutContest(alarm: alarm, in: context)
+    let context = context.limited(by: contest)
     // The task that throws ends the other one.
     try? await withThrowingDiscardingTaskGroup { group in
       // First, because a body that does not wait keeps tasks that are added after it from
@@ -196,6 +199,7 @@ public struct TimeoutError: Error, Hashable, Codable, Sendable, CustomStringConv
         }
       }
     }
+    context.timeoutEnded()
     return try unsafe result(of: contest, in: memory, within: limit.duration)
   }
 
@@ -235,6 +239,9 @@ public struct TimeoutError: Error, Hashable, Codable, Sendable, CustomStringConv
     within limit: TimeLimit, in context: OperationContext
   ) async throws -> HeldResult<Base.Success> {
     let base = base
+    let deadline = EnclosingDeadline(of: limit, in: context)
+    let context = context.limited(by: deadline)
+    defer { context.timeoutEnded() }
     let held = try await AbandonableBody.perform(in: context, within: limit) { context in
       try await base.performHeld(in: context)
     }
