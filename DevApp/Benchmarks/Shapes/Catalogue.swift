@@ -83,7 +83,7 @@ struct Catalogue {
   private var runs: [() -> Shape] {
     [
       { .single(count: count) }, { .pool(count: count) }, { .modifiers(count: min(count, 20_000)) },
-      { .observed(id: "observed", count: count) },
+      { .rate(count: min(count, 100_000)) }, { .observed(id: "observed", count: count) },
       { .observed(id: "observed-busy", count: busyCount, steps: Self.microsecond) },
       { .events(count: count) }, { .recording(count: count) },
       { .processes(count: processCount) }, { .blocking() },

@@ -29,6 +29,12 @@ extension Shape {
           "requiring, condition that may wait",
           work.requiring(Condition("a condition") { () async -> Bool in lastAnswer.isYes }), count),
         running("throttled", work.throttled(to: .max, per: .seconds(1)), count),
+        running("limited by a key", work.limited(by: KeyedPermits<Int>(4)[7]), count),
+        running(
+          "guarded",
+          work.guarded(by: CircuitBreaker(opensAfterFailures: 5, halfOpensAfter: .seconds(30))),
+          count),
+        running("hedged", work.hedged(after: .seconds(100)), count),
         running("finally", work.finally { _ in }, count),
       ] + modifiersByHand(of: work, count))
   }
@@ -152,7 +158,7 @@ extension Shape {
   }
 
   /// A rate limit, as it is usually written.
-  private actor TokenBucket {
+  actor TokenBucket {
     private let size: Double
     private let refill: Double
     private var tokens: Double
