@@ -7,7 +7,8 @@
 final class LinkedTask<Success: Sendable, Failure: Error>: Sendable {
   private struct State: Sendable {
     var task: Task<Success, Failure>?
-    /// The task, between its beginning and the moment when its handle is known.
+    /// The task, between its beginning and the moment when its handle is known. Its creator then
+    /// keeps its memory, and afterwards ``task`` does, which stays.
     var begun: RunningTask?
     var isCancelled = false
     /// A priority to apply when the task begins or its handle is known.

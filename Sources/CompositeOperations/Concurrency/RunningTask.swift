@@ -1,6 +1,7 @@
-/// A reference by which other threads cancel and escalate a task that has not ended.
+/// A reference by which other threads cancel and escalate a task.
 ///
-/// Both functions are also functions of `Task`, so that they may be called outside the task.
+/// It does not keep the memory of the task: each user of it makes sure that something does. Both
+/// functions are also functions of `Task`, so that they may be called outside the task.
 @safe package struct RunningTask: @unchecked Sendable {
   // Its size is known at compile time, that of an `UnsafeCurrentTask` only at run time.
   private let pointer: UnsafeRawPointer

@@ -107,7 +107,7 @@ import Testing
     #expect(await run.outcome.result != nil)
   }
 
-  @Test func `E5: a token that a cancelled operation does not use goes to the next one`() async {
+  @Test func `E5: a token that a cancelled operation does not use counts for later ones`() async {
     let clock = ManualClock()
     let executor = InOrderExecutor()
     let environment = OperationEnvironment(clock: clock, executor: executor)

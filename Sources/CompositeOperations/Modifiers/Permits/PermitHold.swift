@@ -75,7 +75,8 @@ package final class PermitHold: RunHold, @unchecked Sendable {
 
   /// Lets waiters raise the priority of the run, which has just taken the permits.
   func joinHolders() {
-    place = claims[0].permits.add(self)
+    guard let first = claims.first else { return }
+    place = first.permits.add(self)
     if claims.count > 1 { otherPlaces = claims.dropFirst().map { $0.permits.add(self) } }
     // A request that is made after this finds the hold.
     if PermitClaim.areInLedger(claims), let priority = PermitLedger.priority(ofWaitersFor: claims) {

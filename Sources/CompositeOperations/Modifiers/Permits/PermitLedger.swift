@@ -22,13 +22,13 @@ package enum PermitLedger {
             return machine.asked(request, at: priority)
           }
           // An earlier cancellation found no waiting request.
-          if Task.isCancelled { cancel(request) }
+          if Task.isCancelled { perform { $0.cancelled(request) } }
         }
       } onPriorityEscalated: { _, priority in
-        perform { $0.escalated(request, to: priority) }
+        perform(inHandler: true) { $0.escalated(request, to: priority) }
       }
     } onCancel: {
-      cancel(request)
+      perform(inHandler: true) { $0.cancelled(request) }
     }
     switch answer {
     case .taken: break
@@ -64,24 +64,46 @@ package enum PermitLedger {
       .max()
   }
 
-  private static func cancel(_ request: Request) {
-    perform { $0.cancelled(request) }
-  }
-
   /// Has the state machine handle an event, and resumes the waiters after the lock.
-  private static func perform(_ event: (inout StateMachine) -> Effects) {
+  ///
+  /// - Parameter inHandler: Whether the runtime calls this as a handler of a task. It then holds the
+  ///   lock of that task, so the priority of another one is raised on another thread: that takes
+  ///   the lock of the other one, whose handlers may lead back here.
+  private static func perform(
+    inHandler: Bool = false, _ event: (inout StateMachine) -> Effects
+  ) {
     var effects = machine.withLock(event)
     while true {
       for answered in effects.answered {
-        // Before its run continues, which may take long at its own priority.
-        if let priority = answered.priority {
-          answered.request.task?.escalatePriority(to: priority)
+        if inHandler, answered.priority != nil {
+          HandlerThreads.shared.run { resume(answered) }
+        } else {
+          resume(answered)
         }
-        answered.request.waiter?.resume(returning: answered.answer)
       }
-      for raise in effects.raises { raise.permits.raiseHolders(to: raise.priority) }
+      for raise in effects.raises {
+        if inHandler {
+          HandlerThreads.shared.run { raiseHolders(of: raise.permits) }
+        } else {
+          raise.permits.raiseHolders(to: raise.priority)
+        }
+      }
       guard effects.isIncomplete else { return }
       effects = machine.withLock { $0.continueAdmitting() }
     }
+  }
+
+  private static func resume(_ answered: Effects.Answered) {
+    // Before its run continues, which may take long at its own priority.
+    if let priority = answered.priority {
+      answered.request.task?.escalatePriority(to: priority)
+    }
+    answered.request.waiter?.resume(returning: answered.answer)
+  }
+
+  /// Raises the holders of permits to the priority of the requests that still wait for them.
+  private static func raiseHolders(of permits: Permits) {
+    let priority = machine.withLock { $0.priority(ofWaitersFor: permits) }
+    if let priority { permits.raiseHolders(to: priority) }
   }
 }

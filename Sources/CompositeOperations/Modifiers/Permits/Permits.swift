@@ -18,7 +18,8 @@ internal import Synchronization
 /// for both. If a child of A then requests the free permit, the child receives it before B: B waits
 /// for A, and A cannot end before its child.
 ///
-/// A run that holds permits has at least the priority of the highest operation that waits for them.
+/// A waiting operation raises the runs that hold the permits to its priority, and so the runs, child
+/// tasks and other permits that these wait for.
 ///
 /// There is no registry of permits: operations share permits by sharing the instance.
 ///

@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// The task of a run that holds permits, whose priority other tasks raise while they wait for these.
 ///
-/// The run ends only when no other task refers to it. It suspends until then, and blocks no thread,
-/// because raising a priority calls the handlers of the body.
+/// This keeps the memory of the task: the run ends only when no other task refers to it. It suspends
+/// until then, and blocks no thread, because raising a priority calls the handlers of the body.
 package struct RaisableTask: ~Copyable, Sendable {
   private let task: RunningTask?
   /// How many tasks raise the priority now, and how many runs (at most one) wait for their end.

@@ -100,40 +100,61 @@ import Testing
     #expect(seen.entries == [.high])
   }
 
+  /// An operation that ends when its priority is high.
+  private var endingWhenHigh: SimpleOperation<Void> {
+    SimpleOperation {
+      let isHigh = Gate()
+      await withTaskPriorityEscalationHandler {
+        if Task.currentPriority == .high { isHigh.open() }
+        await isHigh.passIgnoringCancellation()
+      } onPriorityEscalated: { _, priority in
+        if priority == .high { isHigh.open() }
+      }
+    }
+  }
+
   @Test
   func `E6: the priority of a waiter that is raised later reaches the runs that hold permits`()
     async
   {
     let permits = Permits(1)
-    start(recording.limited(by: permits), at: .background)
-    executor.drain()
-    let waiting = start(SimpleOperation {}.limited(by: permits), at: .background)
-    let other = start(SimpleOperation {}.limited(by: permits), at: .low)
-    executor.drain()
-    waiting.escalatePriority(to: .high)
-    gate.open()
-    executor.drain()
-    #expect(await waiting.value)
-    #expect(await other.value)
-    #expect(seen.entries == [.high])
+    let ending = endingWhenHigh
+    let holder = Task(priority: .background) {
+      await ending.limited(by: permits).run().result != nil
+    }
+    while permits.leftCount > 0 { await Task.yield() }
+    let waiting = [TaskPriority.background, .low].map { priority in
+      Task(priority: priority) {
+        await SimpleOperation {}.limited(by: permits).run().result != nil
+      }
+    }
+    while permits.waitingCount < 2 { await Task.yield() }
+    waiting[0].escalatePriority(to: .high)
+    // Not by `value`, which would raise the priority of the task.
+    while permits.waitingCount > 0 { await Task.yield() }
+    #expect(await holder.value)
+    for task in waiting { #expect(await task.value) }
   }
 
-  @Test func `E6: a priority reaches the runs that a run with permits waits for`() async {
-    let permits = (0..<4).map { Permits(1, name: "\($0)") }
-    start(recording.limited(by: permits[3]), at: .background)
+  @Test(arguments: [4, Scale.depth])
+  func `E6: a priority reaches the last of many runs that wait for one another`(count: Int) async {
+    let permits = (0..<count).map { _ in Permits(1) }
+    let last = start(endingWhenHigh.limited(by: permits[count - 1]), at: .background)
     executor.drain()
-    for level in (0..<3).reversed() {
+    for level in (0..<count - 1).reversed() {
       let inner = SimpleOperation {}.limited(by: permits[level + 1])
       let outer = SimpleOperation.withContext { context in try await context.run(inner) }
       start(outer.limited(by: permits[level]), at: .background)
       executor.drain()
     }
-    let waiting = start(SimpleOperation {}.limited(by: permits[0]), at: .high)
-    executor.drain()
-    gate.open()
-    executor.drain()
-    #expect(await waiting.value)
-    #expect(seen.entries == [.high])
+    let hasEnded = Flag()
+    start(SimpleOperation { hasEnded.set() }.limited(by: permits[0]), at: .high)
+    // Each priority is passed on by another thread.
+    while !hasEnded.isSet {
+      executor.drain()
+      await Task.yield()
+    }
+    #expect(await last.value)
   }
 
   @Test func `E6: a waiter that has left raises no later run`() async {
@@ -187,12 +208,23 @@ import Testing
     let priorities: [TaskPriority] = [.background, .low, .medium, .high]
     await withTaskGroup(of: Void.self) { group in
       for number in 0..<8 {
-        group.addTask(priority: priorities[number % 4]) {
+        group.addTask {
+          var random = SystemRandomNumberGenerator()
           for round in 0..<Scale.cases(10_000) {
-            let operation = SimpleOperation { await Task.yield() }
+            let inner = SimpleOperation { await Task.yield() }
               .limited(by: permits[(number + round) % 3])
-              .limited(by: permits[round % 3])
-            #expect(await operation.run().result != nil)
+            let outer = SimpleOperation.withContext { context in
+              // Is refused if it would wait forever.
+              _ = await context.outcome(of: inner)
+            }.limited(by: permits[round % 3])
+            let task = Task(priority: priorities.randomElement(using: &random)) {
+              await outer.run()
+            }
+            for _ in 0..<(random.next() % 4) { await Task.yield() }
+            if round % 2 == 0 { task.escalatePriority(to: .high) }
+            if round % 3 == 0 { task.cancel() }
+            let outcome = await task.value
+            #expect(round % 3 == 0 || outcome.result != nil)
           }
         }
       }

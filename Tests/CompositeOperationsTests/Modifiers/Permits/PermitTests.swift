@@ -218,6 +218,11 @@ import Testing
     _ = try await holder.outcome.get()
   }
 
+  @Test func `E3: an operation that is exclusive in no permits runs as without the modifier`() async
+  {
+    #expect(await SimpleOperation { 1 }.exclusive().run().result == 1)
+  }
+
   @Test func `E3: the same permits are taken once`() async {
     let permits = Permits(2)
     let operation = SimpleOperation { permits.leftCount }.limited(by: permits)
