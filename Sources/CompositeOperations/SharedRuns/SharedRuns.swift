@@ -179,7 +179,8 @@ extension Completion {
 extension Clock<Duration> {
   /// Returns a closure that checks whether a time that begins now has passed.
   fileprivate func isOver(in time: Duration) -> @Sendable () -> Bool {
-    let end = now.advanced(by: time)
+    // A later instant could trap.
+    let end = now.advanced(by: min(time, .seconds(Int64.max)))
     return { now >= end }
   }
 }

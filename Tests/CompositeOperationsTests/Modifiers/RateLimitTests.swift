@@ -139,6 +139,48 @@ import Testing
     for run in first + [sleeping, last] { #expect(await run.outcome.result != nil) }
   }
 
+  @Test func `E5: no operation waits while there are tokens`() async {
+    let recorder = RecordingObserver()
+    let limit = RateLimit(1_000_000, per: .milliseconds(1))
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<8 {
+        group.addTask {
+          for _ in 0..<200 {
+            let run = SimpleOperation {}.throttled(by: limit)
+            _ = await run.run(in: OperationEnvironment(observers: [recorder]))
+          }
+        }
+      }
+    }
+    let waits = recorder.events.filter { if case .waitingBegan = $0.kind { true } else { false } }
+    #expect(waits.isEmpty)
+  }
+
+  @Test func `E5: an operation that comes while a token is due does not overtake the waiting ones`()
+    async
+  {
+    let clock = ManualClock()
+    let executor = InOrderExecutor()
+    let environment = OperationEnvironment(clock: clock, executor: executor)
+    let limit = RateLimit(1, per: .seconds(1))
+    let began = Log<Int>()
+    let runs = (0..<4).map { index in
+      let run = SimpleOperation { began.add(index) }.throttled(by: limit).start(in: environment)
+      // The last one comes when the second one may begin, and has not continued.
+      if index == 2 { executor.drain() }
+      if index == 2 { clock.advance(by: .seconds(1)) }
+      return run
+    }
+    executor.drain()
+    #expect(began.entries == [0, 1])
+    clock.advance(by: .seconds(2))
+    executor.drain()
+    clock.advance(by: .seconds(2))
+    executor.drain()
+    #expect(began.entries == [0, 1, 2, 3])
+    for run in runs { #expect(await run.outcome.result != nil) }
+  }
+
   @Test func `E5: operations that are cancelled at any time leave the rate to the others`() async {
     let limit = RateLimit(50, per: .milliseconds(1))
     let began = Log<Void>()

@@ -131,6 +131,16 @@ private struct BusyError: RetryAdvising {
     }
   }
 
+  @Test func `R2: an outer retry follows the advice of the last attempt of an inner one`() async {
+    let clock = ManualClock()
+    let run = SimpleOperation<Int> { throw BusyError(retryDelay: .seconds(5)) }
+      .retrying(attempts: 1).retrying(attempts: 2).start(in: OperationEnvironment(clock: clock))
+    await clock.waitForSleepers(1)
+    #expect(clock.nextDeadline?.offset == .seconds(5))
+    clock.advance(by: .seconds(5))
+    #expect(await run.outcome.error != nil)
+  }
+
   @Test func `R2: no attempt begins after the budget has been used up`() async {
     let clock = ManualClock()
     let flaky = Flaky()

@@ -179,4 +179,38 @@ import Testing
       #expect(discarded.count == (outcome.result == 7 ? 0 : 1))
     }
   }
+
+  @Test func `a duration of any length is accepted`() async {
+    for duration in [
+      Duration(attoseconds: .max), .seconds(Int64.max), Duration(attoseconds: .max / 2),
+    ] {
+      let yielding = SimpleOperation {
+        await Task.yield()
+        return 1
+      }
+      let policy = RetryPolicy(attempts: 2, within: duration)
+      func operations() -> [AnyOperation<Int>] {
+        [
+          AnyOperation(yielding.timingOut(after: duration)),
+          AnyOperation(yielding.timingOut(after: duration, .abandoning)),
+          AnyOperation(yielding.hedged(after: duration)),
+          AnyOperation(yielding.throttled(to: 1, per: duration)),
+          AnyOperation(yielding.retrying(policy)),
+          AnyOperation(
+            yielding.shared(in: SharedRuns<Int, Int>(keepingResultsFor: duration), for: 1)),
+        ]
+      }
+      for environment in [OperationEnvironment(), OperationEnvironment(clock: ManualClock())] {
+        for operation in operations() {
+          #expect(await operation.run(in: environment).result == 1)
+        }
+      }
+      let waiting = yielding.delayed(by: duration).start()
+      waiting.cancel()
+      #expect(await waiting.outcome.isCancelled)
+    }
+    let negative = Duration(attoseconds: .min)
+    #expect(await SimpleOperation { 1 }.delayed(by: negative).run().result == 1)
+    #expect(await SimpleOperation { 1 }.timingOut(after: negative).run().error is TimeoutError)
+  }
 }

@@ -14,9 +14,12 @@ extension Clock {
       try Task.checkCancellation()
     }
   }
+}
 
+extension Clock<Duration> {
   /// Sleeps until a duration has passed on the clock.
   package nonisolated(nonsending) func wait(for duration: Duration) async throws {
-    try await wait(until: now.advanced(by: duration))
+    // The sum of an instant and a longer duration could trap.
+    try await wait(until: now.advanced(by: min(duration, .seconds(Int64.max))))
   }
 }

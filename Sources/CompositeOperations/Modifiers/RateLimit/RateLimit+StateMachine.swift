@@ -28,6 +28,8 @@ extension RateLimit {
     }
 
     private var isLed = false
+    /// Whether the leader waits for its token, or for a thread. No other operation may take it.
+    private var leaderWaits = false
     private var queue = LinkedList<Waiter>()
     /// When the bucket is full again; zero while it is full.
     private var full = Duration.zero
@@ -57,10 +59,22 @@ extension RateLimit {
 
     // MARK: Tokens
 
+    /// Takes a token if there is one and no operation waits.
+    mutating func triedToTake(_ share: Duration, at now: Duration, burst: Duration) -> Bool {
+      queue.isEmpty && !leaderWaits && take(share, at: now, burst: burst) == nil
+    }
+
+    /// Takes a token for the leader, if there is one; if not, the leader waits for it.
+    mutating func willWait(_ share: Duration, at now: Duration, burst: Duration) -> Duration? {
+      let delay = take(share, at: now, burst: burst)
+      leaderWaits = delay != nil
+      return delay
+    }
+
     /// Takes a token if there is one.
     ///
     /// - Returns: How long it takes until there is one; nil if a token was taken.
-    mutating func take(_ share: Duration, at now: Duration, burst: Duration) -> Duration? {
+    private mutating func take(_ share: Duration, at now: Duration, burst: Duration) -> Duration? {
       let delay = full - now - burst
       if delay > .zero { return delay }
       takeNext(share, at: now)
@@ -75,6 +89,7 @@ extension RateLimit {
 
     /// Ends the lead if no operation waits.
     mutating func endedLead() -> Bool {
+      leaderWaits = false
       if queue.isEmpty { isLed = false }
       return !isLed
     }
@@ -91,6 +106,7 @@ extension RateLimit {
         guard let next = cancelled(queue.entry(at: place).element) else { break }
         guard hasToken else {
           passing.leader = next
+          leaderWaits = true
           return passing
         }
         passing.withTokens.append(next)

@@ -25,7 +25,7 @@ public final class RateLimit: Sendable {
   /// The bucket has a token from this long before it is full.
   private let burst: Duration
   private let machine = Lock(StateMachine())
-  /// Set by the first leader.
+  /// Set by the first operation.
   private let stopwatch = Lock<Stopwatch?>(nil)
 
   /// Creates a rate limit.
@@ -39,8 +39,16 @@ public final class RateLimit: Sendable {
     precondition(period > .zero, "`period` must be positive (was \(period))")
     self.count = count
     self.period = period
+    // The sum of a time and a longer period would trap.
+    let period = min(period, .seconds(Int64.max))
     share = period / count
     burst = period - share
+  }
+
+  /// Takes a token if there is one and no operation waits.
+  func tryToTake(by clock: any Clock<Duration>) -> Bool {
+    let now = stopwatch(by: clock).elapsed
+    return machine.withLock { $0.triedToTake(share, at: now, burst: burst) }
   }
 
   /// Leads if no other operation does.
@@ -77,11 +85,19 @@ public final class RateLimit: Sendable {
   ///
   /// - Returns: How long to wait before ``takeNext()``; nil if a token was taken.
   func take(by clock: any Clock<Duration>) -> Duration? {
-    let known = stopwatch.withLock(\.self)
-    let stopwatch = known ?? Stopwatch(clock)
-    if known == nil { self.stopwatch.withLock { $0 = stopwatch } }
-    let now = stopwatch.elapsed
-    return machine.withLock { $0.take(share, at: now, burst: burst) }
+    let now = stopwatch(by: clock).elapsed
+    return machine.withLock { $0.willWait(share, at: now, burst: burst) }
+  }
+
+  /// The stopwatch, which starts at the first use.
+  private func stopwatch(by clock: any Clock<Duration>) -> Stopwatch {
+    if let known = stopwatch.withLock(\.self) { return known }
+    let new = Stopwatch(clock)
+    return stopwatch.withLock { stopwatch in
+      let known = stopwatch ?? new
+      stopwatch = known
+      return known
+    }
   }
 
   /// Takes the token that the leader has waited for, whatever the clock reads: it may not be the

@@ -52,6 +52,8 @@ struct ThrottledOperation<Base: ComposableOperation>: TransparentOperation {
 extension OperationContext {
   /// Waits until a rate limit lets the next operation begin.
   @usableFromInline nonisolated(nonsending) func waitForTurn(by limit: RateLimit) async throws {
+    try Task.checkCancellation()
+    if limit.tryToTake(by: clock) { return }
     if !limit.tryToLead() {
       let leads = try await waiting(for: .rate) { try await limit.waitForTurn() }
       guard leads else {
@@ -62,10 +64,10 @@ extension OperationContext {
       }
     }
     defer { limit.passOn() }
-    // A clock may ignore a cancellation.
     try Task.checkCancellation()
     if let delay = limit.take(by: clock) {
       try await waiting(for: .rate) { try await wait(delay) }
+      // A clock may ignore a cancellation.
       try Task.checkCancellation()
       limit.takeNext()
     }

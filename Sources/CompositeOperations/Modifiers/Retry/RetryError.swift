@@ -22,6 +22,11 @@ public struct RetryError: Error, Sendable {
 
 extension RetryError: CancellationRepresenting {}
 
+extension RetryError: RetryAdvising {
+  /// The advice of the last error, for an outer `retrying`.
+  public var retryDelay: Duration? { (errors.last as? any RetryAdvising)?.retryDelay }
+}
+
 extension RetryError: ValueCarrying {
   func discardOwnValues() {}
   var carriedErrors: [any Error] { errors }
