@@ -52,6 +52,8 @@ public struct FileOperationError: Error, CustomStringConvertible {
 
   private var explanation: String {
     switch reason {
+    case .system(SystemError.directoryNotEmpty.code) where action == .remove:
+      return "\(SystemError.directoryNotEmpty). Try again: it was changed during the removal."
     case .system(let code):
       let error = SystemError(code: code)
       return "\(error). \(error.advice(for: role))"

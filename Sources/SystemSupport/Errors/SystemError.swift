@@ -60,9 +60,8 @@ extension SystemError {
   /// Whether the same call may succeed later, although nothing is done about the error.
   package var isTransient: Bool {
     switch self {
-    // A folder is not empty if a file was added while it was being removed.
-    case .interrupted, .wouldBlock, .noMemory, .resourceBusy, .textFileBusy, .directoryNotEmpty,
-      .staleNFSFileHandle, .timedOut:
+    case .interrupted, .wouldBlock, .noMemory, .resourceBusy, .textFileBusy, .staleNFSFileHandle,
+      .timedOut:
       true
     default: false
     }

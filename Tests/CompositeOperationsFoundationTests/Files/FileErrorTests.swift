@@ -66,9 +66,7 @@ import Testing
 
   @Test func `F3: the advice is to try again only if the same call can succeed later`() async throws
   {
-    let transient: Set = [
-      EINTR, EAGAIN, ENOMEM, EBUSY, ETXTBSY, ENOTEMPTY, ESTALE, ETIMEDOUT,
-    ]
+    let transient: Set = [EINTR, EAGAIN, ENOMEM, EBUSY, ETXTBSY, ESTALE, ETIMEDOUT]
     for code in 1..<Int32(140) {
       let advice = SystemError(code: code).advice
       #expect(advice.contains("Try again") == transient.contains(code), "\(code): \(advice)")
@@ -88,6 +86,34 @@ import Testing
       #expect(error?.reason == .system(code: ENAMETOOLONG), "\(action)")
       #expect(error?.description.hasSuffix(". Use a shorter path.") == true)
     }
+  }
+
+  @Test func `F3: the advice about a folder that is not empty depends on the action`() async throws
+  {
+    for name in ["tree", "full"] {
+      try FileManager.default.createDirectory(at: folder[name], withIntermediateDirectories: false)
+      try bytes(1).write(to: folder["\(name)/a"])
+    }
+    // The same rename fails again.
+    let error = #expect(throws: SystemError.self) {
+      try FileSystem.rename(folder["tree"].path, to: folder["full"].path)
+    }
+    #expect(error == .directoryNotEmpty && error?.isTransient == false)
+    #expect(error?.advice == "Use another path.")
+    for (action, operation) in operations(from: folder["tree"], to: folder["full"])
+    where action == .copy || action == .move {
+      #expect(fileError(await operation.run())?.description.contains("ry again") == false)
+    }
+    // Another removal succeeds.
+    let added = folder["tree/added"]
+    let removal = FileRemovalOperation(folder["tree"]).atProgress { completed in
+      if completed == 1 { try? Data().write(to: added) }
+    }
+    #expect(
+      fileError(await removal.run())?.description
+        == "Cannot remove \(folder["tree"].path): Directory not empty. Try again: it was changed "
+        + "during the removal.")
+    #expect(await FileRemovalOperation(folder["tree"]).run().result != nil)
   }
 
   @Test func `F3: the advice is never to remove the source of a copy or a move`() async throws {
