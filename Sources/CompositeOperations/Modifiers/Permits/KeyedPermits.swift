@@ -43,7 +43,8 @@ public final class KeyedPermits<Key: Hashable & Sendable>: Sendable {
   /// - Parameters:
   ///   - name: The name in events and errors.
   ///   - count: Returns the number of permits for a key, at least 1. Called when the permits of a
-  ///     key come into use, and not again while they are in use.
+  ///     key come into use, and not again while they are in use. Threads that bring a key into use
+  ///     at the same time may each call it, so it must return the same number every time.
   public init(name: String = "permits", count: @escaping @Sendable (Key) -> Int) {
     self.name = name
     self.count = count
