@@ -13,7 +13,7 @@ extension CircuitBreaker {
 
     /// Why a run was refused.
     package struct Refusal: Sendable {
-      package let state: State
+      package let state: CircuitOpenError.State
       package let period: Int
       /// Measures the time since the period began.
       package let stopwatch: Stopwatch

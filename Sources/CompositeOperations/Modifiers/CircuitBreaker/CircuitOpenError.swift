@@ -7,11 +7,18 @@
 /// let patient = fetch.guarded(by: server).retrying(attempts: 3)
 /// ```
 public struct CircuitOpenError: RetryAdvising, Hashable, Codable, Sendable {
+  /// A state in which a circuit breaker refuses operations.
+  public enum State: String, Hashable, Codable, Sendable {
+    /// No operation may begin.
+    case open
+    /// No operation may begin in addition to the probes.
+    case halfOpen
+  }
+
   /// The name of the circuit breaker.
   public let name: String
-  /// The state of the circuit breaker: ``CircuitBreaker/State/open`` or
-  /// ``CircuitBreaker/State/halfOpen``.
-  public let state: CircuitBreaker.State
+  /// The state of the circuit breaker.
+  public let state: State
   /// The time until the next probe may begin. While the circuit breaker is half-open, it may begin
   /// earlier, when the present probes have ended.
   public let timeUntilProbe: Duration
@@ -22,7 +29,7 @@ public struct CircuitOpenError: RetryAdvising, Hashable, Codable, Sendable {
   ///   - name: The name of the circuit breaker.
   ///   - state: The state of the circuit breaker.
   ///   - timeUntilProbe: The time until the next probe may begin.
-  public init(name: String, state: CircuitBreaker.State, timeUntilProbe: Duration) {
+  public init(name: String, state: State, timeUntilProbe: Duration) {
     self.name = name
     self.state = state
     self.timeUntilProbe = timeUntilProbe
@@ -39,7 +46,7 @@ extension CircuitOpenError: CustomStringConvertible {
     case .halfOpen:
       "circuit breaker '\(name)' is half-open: it waits for its probes, for at most "
         + "\(timeUntilProbe), before it lets other operations begin"
-    case .open, .closed:
+    case .open:
       "circuit breaker '\(name)' is open after failures: the next probe may begin in "
         + "\(timeUntilProbe)"
     }

@@ -53,7 +53,8 @@ private struct CircuitModel {
     let isFull = state == .halfOpen && begun - cancelled == probes
     if state == .open || isFull {
       if left > .zero {
-        return CircuitOpenError(name: "model", state: state, timeUntilProbe: left)
+        return CircuitOpenError(
+          name: "model", state: isFull ? .halfOpen : .open, timeUntilProbe: left)
       }
       enter(.halfOpen, at: time)
     }

@@ -140,6 +140,13 @@ import Testing
     #expect(breaker.state == .halfOpen)
     #expect(await run("r", breaker).result == 1)
   }
+
+  @Test func `Q4: the error of a refused run has no state in which runs begin`() {
+    for state in [CircuitBreaker.State.closed, .open, .halfOpen] {
+      let refusing = CircuitOpenError.State(rawValue: state.rawValue)
+      #expect((refusing == nil) == (state == .closed))
+    }
+  }
 }
 
 /// A clock that cancels the task that reads it.
