@@ -97,6 +97,8 @@ extension OperationContext {
   fileprivate func growing(_ growth: Growth) -> OperationContext {
     var environment = environment
     environment.growth = growth
+    let probes = probes
+    if !probes.isEmpty { environment.probes = probes }
     return OperationContext(scope: OperationScope(within: scope, in: environment), depth: depth)
   }
 }

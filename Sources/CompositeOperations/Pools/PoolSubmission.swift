@@ -16,14 +16,17 @@ struct PoolSubmission<Submitted: ComposableOperation>: Sendable {
   init(
     _ operation: Submitted, _ priority: OperationPool.Priority, _ isBarrier: Bool,
     to pool: OperationPool, holding hold: PermitHold? = nil,
-    until deadline: EnclosingDeadline? = nil, passesOnLate: Bool = false
+    until deadline: EnclosingDeadline? = nil, partOf probes: [CircuitProbe] = [],
+    passesOnLate: Bool = false
   ) {
     self.operation = operation
     self.priority = priority
     self.isBarrier = isBarrier
     self.hold = hold
     self.passesOnLate = passesOnLate
-    scope = operation.makeScope(in: pool.environment, holding: hold, until: deadline)
+    var environment = pool.environment
+    if !probes.isEmpty { environment.probes = probes }
+    scope = operation.makeScope(in: environment, holding: hold, until: deadline)
     admission = pool.admission
     delegate = pool.delegate
   }

@@ -41,7 +41,7 @@ struct SubmittedOperation<Base: ComposableOperation>: SeparateRun {
     let hold = above.map { _ in PermitHold(untilEndOf: name) }
     let submission = PoolSubmission(
       base, priority, isBarrier, to: pool, holding: hold, until: context.deadline,
-      passesOnLate: true)
+      partOf: context.probes, passesOnLate: true)
     let run = await submission.run()
     return try await withTaskCancellationHandler {
       if let above, let hold {

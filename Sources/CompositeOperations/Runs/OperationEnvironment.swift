@@ -50,13 +50,22 @@ public struct OperationEnvironment: Sendable {
     set { choose { $0.link = newValue } }
   }
 
-  /// The environment without the growing composite and without the journal, for a run outside of
-  /// both. Such a run still belongs to the same trace.
+  /// The probes of circuit breakers that the run is part of, the innermost one last.
+  var probes: [CircuitProbe] {
+    get { box?.choices.probes ?? [] }
+    set { choose { $0.probes = newValue } }
+  }
+
+  /// The environment without the growing composite, the journal and the probes, for a run outside
+  /// of them. Such a run still belongs to the same trace.
   var detached: OperationEnvironment {
-    if growth == nil, journal == nil { return self }
+    if growth == nil, journal == nil, probes.isEmpty { return self }
     var copy = self
-    copy.growth = nil
-    copy.journal = nil
+    copy.choose {
+      $0.growth = nil
+      $0.journal = nil
+      $0.probes = []
+    }
     return copy
   }
 
@@ -70,10 +79,11 @@ public struct OperationEnvironment: Sendable {
     var growth: (any GrowingComposite)?
     var journal: (any StepJournal)?
     var link: TraceLink?
+    var probes: [CircuitProbe] = []
 
     var isPlain: Bool {
       observers.isEmpty && clock == nil && randomness == nil && growth == nil && journal == nil
-        && link == nil
+        && link == nil && probes.isEmpty
     }
   }
 

@@ -69,6 +69,9 @@ public final class SharedRuns<Key: Hashable & Sendable, Success: Sendable>: Send
   ) {
     var environment = context.environment
     environment.executor = environment.executor ?? Task.preferredExecutor
+    // A probe that starts the run waits for it, so the run must not be refused because of the probe.
+    let probes = context.probes
+    if !probes.isEmpty { environment.probes = probes }
     let clock = environment.clock
     let scope = operation.makeScope(in: environment, holding: hold)
     let task = UnstructuredTasks.startThrowing(on: scope.executor) { [self] in

@@ -21,7 +21,14 @@
 /// A run counts only for the state in which it began. So runs that began before the circuit breaker
 /// opened neither close it nor open it again.
 ///
-/// Time is measured by the clock of the environment of the run that opened the circuit breaker.
+/// A guarded run below a probe is part of the probe: it begins, and does not count by itself. Below
+/// are the children of the probe, through its context and in composites, the operations that they
+/// submit by ``ComposableOperation/submitted(to:priority:isBarrier:)``, and the shared runs that
+/// they start. Runs that a body begins by `start()` or `run()` are separate: while the probe runs,
+/// they are refused like all others.
+///
+/// The pause is measured by the clock of the run that opened the circuit breaker, or that made it
+/// half-open.
 public final class CircuitBreaker: Sendable {
   /// Whether operations may begin.
   public enum State: String, Hashable, Codable, Sendable {
@@ -84,20 +91,12 @@ public final class CircuitBreaker: Sendable {
 
   // MARK: Runs
 
-  /// The probes, of any circuit breakers, that the current task is part of.
-  @TaskLocal private static var probes: [Probe] = []
-
-  private struct Probe: Sendable {
-    let breaker: CircuitBreaker
-    let period: Int
-  }
-
   /// Lets a run begin.
   ///
   /// - Throws: A ``CircuitOpenError`` if the run is refused, or `CancellationError` if the task is
   ///   cancelled.
   @usableFromInline func admit(in context: OperationContext) throws -> CircuitAdmission {
-    let probe = Self.probes.last { $0.breaker === self }?.period
+    let probe = context.probe(of: self)?.period
     while true {
       // A clock may cancel the task.
       try Task.checkCancellation()
@@ -115,24 +114,21 @@ public final class CircuitBreaker: Sendable {
     }
   }
 
-  /// Performs a probe. Runs below it that this circuit breaker guards are part of the probe:
-  /// otherwise it would wait for them, and they would be refused because of it.
-  @usableFromInline nonisolated(nonsending) func performProbe<Value>(
-    _ admission: CircuitAdmission, _ body: nonisolated(nonsending) () async throws -> Value
-  ) async rethrows -> Value {
-    let probe = Probe(breaker: self, period: admission.period)
-    return try await Self.$probes.withValue(Self.probes + [probe]) { try await body() }
-  }
-
   /// Counts a run that has returned a value.
-  @usableFromInline func ended(_ admission: CircuitAdmission) {
+  ///
+  /// - Parameter context: The context from ``OperationContext/admitted(by:_:)``.
+  @usableFromInline func ended(_ admission: CircuitAdmission, _ context: OperationContext) {
+    context.ended(admission)
     count(admission, as: Task.isCancelled ? .cancellation : .success)
   }
 
   /// Counts a run that has thrown an error.
+  ///
+  /// - Parameter context: The context from ``OperationContext/admitted(by:_:)``.
   @usableFromInline func ended(
     _ admission: CircuitAdmission, in error: any Error, _ context: OperationContext
   ) {
+    context.ended(admission)
     if Task.isCancelled || error.meansCancellation {
       count(admission, as: .cancellation)
     } else if isFailure(error) {

@@ -35,15 +35,13 @@ extension ComposableOperation {
     in context: OperationContext
   ) async throws -> HeldResult<Base.Success> {
     let admission = try breaker.admit(in: context)
+    let inner = context.admitted(by: breaker, admission)
     do {
-      let held =
-        admission.kind == .probe
-        ? try await breaker.performProbe(admission) { try await base.performHeld(in: context) }
-        : try await base.performHeld(in: context)
-      breaker.ended(admission)
+      let held = try await base.performHeld(in: inner)
+      breaker.ended(admission, inner)
       return held
     } catch {
-      breaker.ended(admission, in: error, context)
+      breaker.ended(admission, in: error, inner)
       throw error
     }
   }

@@ -2,8 +2,8 @@ import CompositeOperations
 import CompositeOperationsTestKit
 import Testing
 
-/// Random programs of runs that begin, end and are cancelled while time passes, compared with a
-/// model of the rules.
+/// Random programs of runs that begin, also through the contexts of others, end and are cancelled
+/// while time passes, compared with a model of the rules.
 @Suite(.timeLimit(.minutes(10))) struct CircuitBreakerModelTests {
   @Test(arguments: 0..<10)
   func `Q5: random programs do what the rules say`(block: Int) async {
@@ -84,8 +84,15 @@ private final class CircuitProgram {
   private struct Run {
     let gate: Gate
     let end: Log<End>
-    let handle: OperationRun<Int>
+    let task: Task<Void, Never>
+    let context: OperationContext
     let period: Int
+    /// Whether it is part of a probe, and so does not count.
+    let isPart: Bool
+    /// Its number, if it is a probe.
+    let probe: Int?
+    /// The numbers of the probes that it is, or that it is part of.
+    let probes: Set<Int>
   }
 
   private let pause = Duration.seconds(10)
@@ -96,6 +103,9 @@ private final class CircuitProgram {
   private var model: CircuitModel
   private var chance: Chance
   private var runs: [Run] = []
+  private var endedRuns: [Run] = []
+  /// The periods of the probes that run, by their numbers.
+  private var probes: [Int: Int] = [:]
   private var expectedStates = [CircuitBreaker.State.closed]
   private var steps: [String] = []
 
@@ -124,7 +134,8 @@ private final class CircuitProgram {
     var difference: String?
     for _ in 0..<60 where difference == nil {
       difference = chance.pick([
-        (weight: 5, begin), (weight: 5, end), (weight: 1, advance),
+        (weight: 4, { self.begin() }), (weight: 2, beginWithin), (weight: 5, end),
+        (weight: 1, advance),
       ])()
       executor.drain()
       if expectedStates.last != model.state { expectedStates.append(model.state) }
@@ -141,9 +152,17 @@ private final class CircuitProgram {
     return difference.map { (steps + [$0]).joined(separator: "\n") }
   }
 
-  private func begin() -> String? {
+  /// Begins a run through the context of another one, which may have ended.
+  private func beginWithin() -> String? {
+    let others = runs + endedRuns.suffix(3)
+    return others.isEmpty ? nil : begin(within: others[chance.number(0...others.count - 1)])
+  }
+
+  private func begin(within parent: Run? = nil) -> String? {
     let (gate, end, ended) = (Gate(), Log<End>(), Log<Outcome<Int>>())
-    let operation = SimpleOperation<Int> {
+    let contexts = Log<OperationContext>()
+    let operation = SimpleOperation<Int>.withContext { context in
+      contexts.add(context)
       try await gate.pass()
       switch end.entries.first {
       case .failure: throw TestError("failure")
@@ -152,13 +171,33 @@ private final class CircuitProgram {
       case .result, nil: return 1
       }
     }.guarded(by: breaker).onEnd { ended.add($0) }
-    let handle = operation.start(in: OperationEnvironment(clock: clock, executor: executor))
+    let environment = OperationEnvironment(clock: clock, executor: executor)
+    let task = Task(executorPreference: executor) {
+      if let parent {
+        _ = await parent.context.outcome(of: operation)
+      } else {
+        _ = await operation.run(in: environment)
+      }
+    }
     executor.drain()
-    let expected = model.began(at: clock.now.offset, pause: pause)
-    steps.append("a run begins at \(clock.now.offset), expecting \(expected as Any)")
+    let below = (parent?.probes ?? []).filter { probes[$0] != nil }
+    let isPart = model.state == .halfOpen && below.contains { probes[$0] == model.period }
+    let expected = isPart ? nil : model.began(at: clock.now.offset, pause: pause)
+    steps.append(
+      "a run begins at \(clock.now.offset) below the probes \(below.sorted()), expecting "
+        + "\(expected as Any)")
     guard let expected else {
-      runs.append(Run(gate: gate, end: end, handle: handle, period: model.period))
-      return ended.entries.isEmpty ? nil : "it ended in \(ended.entries[0])"
+      guard let context = contexts.entries.first, ended.entries.isEmpty else {
+        return "it ended in \(ended.entries)"
+      }
+      let isProbe = model.state == .halfOpen && !isPart
+      let number = isProbe ? steps.count : nil
+      if let number { probes[number] = model.period }
+      runs.append(
+        Run(
+          gate: gate, end: end, task: task, context: context, period: model.period, isPart: isPart,
+          probe: number, probes: below.union(number.map { [$0] } ?? [])))
+      return nil
     }
     let error = ended.entries.first?.error as? CircuitOpenError
     return error == expected ? nil : "it ended in \(ended.entries)"
@@ -170,13 +209,15 @@ private final class CircuitProgram {
     let end = End.allCases[chance.number(0...3)]
     steps.append("a run of period \(run.period) ends: \(end)")
     if end == .cancelled, chance.percent(50) {
-      run.handle.cancel()
+      run.task.cancel()
     } else {
       run.end.add(end)
       run.gate.open()
     }
     executor.drain()
-    model.ended(in: end, of: run.period, at: clock.now.offset)
+    if !run.isPart { model.ended(in: end, of: run.period, at: clock.now.offset) }
+    if let probe = run.probe { probes[probe] = nil }
+    endedRuns.append(run)
     return nil
   }
 
