@@ -26,7 +26,7 @@ extension CircuitBreaker {
       case cancellation
     }
 
-    /// The readers to resume after the lock, and what is to be freed there.
+    /// The readers to resume, and the stopwatch to free, after the lock.
     package struct Change: Sendable {
       fileprivate(set) var readers: [Waiter] = []
       fileprivate var stopwatch: Stopwatch?
@@ -99,9 +99,12 @@ extension CircuitBreaker {
       return enter(.halfOpen(since: stopwatch, left: probes, missing: probes))
     }
 
+    /// Whether a run began in the present period.
+    package func counts(_ admission: CircuitAdmission) -> Bool { admission.period == period }
+
     /// Counts the end of a run, if it began in the present period.
     package mutating func ended(_ admission: CircuitAdmission, _ end: End) -> Change {
-      guard admission.period == period else { return Change() }
+      guard counts(admission) else { return Change() }
       switch (phase, end) {
       case (.closed, .cancellation): return Change()
       case (.closed, .success):

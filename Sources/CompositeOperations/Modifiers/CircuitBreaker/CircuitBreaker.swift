@@ -63,8 +63,9 @@ public final class CircuitBreaker: Sendable {
   ///     long, such as because they hang, they no longer count, and others may begin.
   ///   - probes: How many probes may begin. All of them must succeed to close it.
   ///   - name: The name in errors.
-  ///   - isFailure: Whether an error counts as a failure. Called outside of all locks, and not for
-  ///     cancellations.
+  ///   - isFailure: Whether an error counts as a failure. Called outside of all locks, once for
+  ///     each run that ends in an error. Not called for runs that do not count: those that were
+  ///     cancelled, that are part of a probe, or that began before the last change of the state.
   /// - Precondition: `failures` and `probes` are at least 1, `runs` is at least `failures`, and
   ///   `pause` is positive.
   public init(
@@ -119,7 +120,8 @@ public final class CircuitBreaker: Sendable {
   /// - Parameter context: The context from ``OperationContext/admitted(by:_:)``.
   @usableFromInline func ended(_ admission: CircuitAdmission, _ context: OperationContext) {
     context.ended(admission)
-    count(admission, as: Task.isCancelled ? .cancellation : .success)
+    if admission.kind == .partOfProbe { return }
+    perform { $0.ended(admission, Task.isCancelled ? .cancellation : .success) }
   }
 
   /// Counts a run that has thrown an error.
@@ -129,17 +131,14 @@ public final class CircuitBreaker: Sendable {
     _ admission: CircuitAdmission, in error: any Error, _ context: OperationContext
   ) {
     context.ended(admission)
+    if admission.kind == .partOfProbe { return }
     if Task.isCancelled || error.meansCancellation {
-      count(admission, as: .cancellation)
-    } else if isFailure(error) {
-      count(admission, as: .failure(at: Stopwatch(context.clock)))
-    } else {
-      count(admission, as: .success)
+      perform { $0.ended(admission, .cancellation) }
+    } else if machine.withLock({ $0.counts(admission) }) {
+      // The predicate and the clock are user code, so they are not called under the lock.
+      let end = isFailure(error) ? StateMachine.End.failure(at: Stopwatch(context.clock)) : .success
+      perform { $0.ended(admission, end) }
     }
-  }
-
-  private func count(_ admission: CircuitAdmission, as end: StateMachine.End) {
-    if admission.kind != .partOfProbe { perform { $0.ended(admission, end) } }
   }
 
   private func perform(_ event: (inout StateMachine) -> StateMachine.Change) {

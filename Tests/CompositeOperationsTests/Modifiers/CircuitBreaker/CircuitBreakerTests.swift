@@ -126,7 +126,8 @@ import Testing
       cancelCurrentTask()
       try await guarded.perform(in: context)
     }
-    let environment = OperationEnvironment(clock: CancellingClock(clock: clock))
+    let environment = OperationEnvironment(
+      clock: HookedClock(clock: clock) { cancelCurrentTask() })
     for seconds in [0, 30, 0] {
       clock.advance(by: .seconds(seconds))
       let run = cancelled.start(in: environment)
@@ -141,6 +142,53 @@ import Testing
     #expect(await run("r", breaker).result == 1)
   }
 
+  @Test func `Q4: the predicate and the clock are called only for runs that count`() async {
+    let calls = Log<String>()
+    let breaker = CircuitBreaker(
+      opensAfterFailures: 1, halfOpensAfter: .seconds(30)
+    ) { error in
+      calls.add("\(error)")
+      return error as? TestError != Self.notFound
+    }
+    let environment = OperationEnvironment(
+      clock: HookedClock(clock: clock) { calls.add("clock") })
+    func begin(
+      _ end: Character, at gate: Gate, _ operation: some ComposableOperation<Int> = Self.body("r")
+    ) async -> OperationRun<Int> {
+      let run = SimpleOperation.withContext { context in
+        try await gate.pass()
+        _ = try await context.run(operation)
+        return try await context.run(Self.body(end))
+      }.guarded(by: breaker).start(in: environment)
+      await gate.waitForArrivals(1)
+      return run
+    }
+    let gates = (0..<3).map { _ in Gate() }
+    let old = await begin("f", at: gates[0])
+    let cancelled = await begin("f", at: gates[1])
+    cancelled.cancel()
+    _ = await cancelled.outcome
+    _ = await Self.body("n").guarded(by: breaker).run(in: environment)
+    _ = await Self.body("c").guarded(by: breaker).run(in: environment)
+    _ = await Self.body("r").guarded(by: breaker).run(in: environment)
+    #expect(calls.entries == ["\(Self.notFound)"])
+    _ = await Self.body("f").guarded(by: breaker).run(in: environment)
+    #expect(calls.entries.dropFirst() == ["\(Self.failed)", "clock"])
+    calls.clear()
+    // It began before the circuit breaker opened.
+    gates[0].open()
+    #expect(await old.outcome.error as? TestError == Self.failed)
+    #expect(calls.entries == [])
+    clock.advance(by: .seconds(30))
+    let part = Self.body("f").guarded(by: breaker).ignoringErrors(with: 1)
+    let probe = await begin("r", at: gates[2], part)
+    calls.clear()
+    gates[2].open()
+    #expect(await probe.outcome.result == 1)
+    #expect(calls.entries == [])
+    #expect(breaker.state == .closed)
+  }
+
   @Test func `Q4: the error of a refused run has no state in which runs begin`() {
     for state in [CircuitBreaker.State.closed, .open, .halfOpen] {
       let refusing = CircuitOpenError.State(rawValue: state.rawValue)
@@ -149,12 +197,13 @@ import Testing
   }
 }
 
-/// A clock that cancels the task that reads it.
-private struct CancellingClock: Clock {
+/// A clock that calls a closure when it is read.
+private struct HookedClock: Clock {
   let clock: ManualClock
+  let onRead: @Sendable () -> Void
 
   var now: ManualClock.Instant {
-    cancelCurrentTask()
+    onRead()
     return clock.now
   }
   var minimumResolution: Duration { .zero }
