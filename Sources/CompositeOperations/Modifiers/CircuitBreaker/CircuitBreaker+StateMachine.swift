@@ -156,28 +156,37 @@ extension CircuitBreaker {
     }
   }
 
-  /// Which of the last runs have failed, in a ring buffer.
+  /// Which of the last runs have failed. It takes memory for failures alone, and for failures in a
+  /// row only that of their number.
   private struct FailureWindow: Sendable {
+    private let runs: Int
     private let limit: Int
-    private var hasFailed: [Bool]
-    private var next = 0
-    private var failures = 0
+    private var failuresInRow = 0
+    private var runCount = 0
+    /// The numbers of the failed runs, without the oldest one.
+    private var failed = FIFOQueue<Int>()
+    private var oldest: Int?
 
     init(of runs: Int, limit: Int) {
+      self.runs = runs
       self.limit = limit
-      // Runs that have not happened count as successes.
-      hasFailed = Array(repeating: false, count: runs)
     }
 
-    var isAtLimit: Bool { failures >= limit }
+    private var isInRow: Bool { runs == limit }
 
-    mutating func add(hasFailed isFailure: Bool) {
-      if hasFailed[next] { failures -= 1 }
-      hasFailed[next] = isFailure
-      if isFailure { failures += 1 }
-      next = (next + 1) % hasFailed.count
+    var isAtLimit: Bool {
+      (isInRow ? failuresInRow : failed.count + (oldest == nil ? 0 : 1)) >= limit
     }
 
-    mutating func clear() { self = FailureWindow(of: hasFailed.count, limit: limit) }
+    mutating func add(hasFailed: Bool) {
+      failuresInRow = hasFailed ? failuresInRow + 1 : 0
+      if isInRow { return }
+      runCount += 1
+      if hasFailed { failed.append(runCount) }
+      if oldest == nil { oldest = failed.popFirst() }
+      while let first = oldest, first <= runCount - runs { oldest = failed.popFirst() }
+    }
+
+    mutating func clear() { self = FailureWindow(of: runs, limit: limit) }
   }
 }

@@ -43,6 +43,8 @@ import Testing
     (3, nil, "ffnff", false), (3, 5, "frfrf", true), (3, 5, "frfrrf", false),
     (3, 5, "frrrffrrrf", false), (3, 5, "frrrffrf", true), (2, 4, "fcccccf", true),
     (2, 4, "fnnnf", false), (2, 4, "fnnf", true), (10, 20, "rfrfrfrfrfrfrfrfrfrf", true),
+    (.max, nil, "ffff", false), (.max, .max, "ffff", false), (2, .max, "frrrf", true),
+    (.max - 1, .max, "ffff", false),
   ]
 
   @Test(arguments: programs.indices)
