@@ -188,23 +188,88 @@ private let wrappings: [(name: String, wrap: Wrapping)] = [
     }
   }
 
-  @Test func `T5: an abandoned body has no deadline any more`() async throws {
-    let clock = ManualClock()
-    let gate = Gate()
-    let seen = Log<Duration?>()
-    let done = Gate()
-    let run = SimpleOperation.withContext { context in
-      seen.add(context.timeLeft)
+  @Test(arguments: wrappings.map(\.name), [false, true])
+  fileprivate func `T5: an abandoned body has no deadline any more`(
+    name: String, isObserved: Bool
+  ) async throws {
+    let wrap = try #require(wrappings.first { $0.name == name }).wrap
+    let observers = isObserved ? [RecordingObserver()] : []
+    let environment = OperationEnvironment(clock: ManualClock(), observers: observers)
+    let (gate, done) = (Gate(), Gate())
+    let (before, after) = (Log<Duration?>(), Log<Duration?>())
+    let body = SimpleOperation.withContext { context in
+      before.add(context.timeLeft)
       await gate.passIgnoringCancellation()
-      seen.add(context.timeLeft)
+      after.add(context.timeLeft)
       done.open()
-    }.timingOut(after: .seconds(2), .abandoning).start(in: OperationEnvironment(clock: clock))
+      return Duration?.none
+    }
+    let run = wrap(AnyOperation(body)).timingOut(after: .seconds(2), .abandoning)
+      .start(in: environment)
     await gate.waitForArrivals(1)
     run.cancel()
     #expect(await run.outcome.isCancelled)
     gate.open()
     try await done.pass()
-    #expect(seen.entries == [.seconds(2), nil])
+    // A list has two bodies.
+    #expect(before.entries.first == .seconds(2))
+    #expect(after.entries.allSatisfy { $0 == nil })
+  }
+
+  @Test(arguments: wrappings.map(\.name), [false, true])
+  fileprivate func `T5: a context that is kept beyond its timeout has no deadline`(
+    name: String, isObserved: Bool
+  ) async throws {
+    let wrap = try #require(wrappings.first { $0.name == name }).wrap
+    let observers = isObserved ? [RecordingObserver()] : []
+    let environment = OperationEnvironment(clock: ManualClock(), observers: observers)
+    for mode in [TimeoutMode.waiting, .abandoning] {
+      let contexts = Log<OperationContext>()
+      let keeping = SimpleOperation.withContext { context in
+        contexts.add(context)
+        return context.timeLeft
+      }
+      let limited = wrap(AnyOperation(keeping)).timingOut(after: .seconds(3), mode)
+      let checked = limited.map { left in
+        for context in contexts.entries {
+          #expect(context.timeLeft == nil)
+          let child = try await context.run(reading)
+          #expect(child == nil)
+        }
+        return left
+      }
+      // Also within another timeout, which the kept context is not below any more.
+      let outcome = await checked.timingOut(after: .seconds(9)).run(in: environment)
+      #expect(try outcome.get() == .seconds(3))
+    }
+  }
+
+  @Test func `T5: of the timeouts around an abandoned body, only those within its own count`()
+    async throws
+  {
+    for observers in [[], [RecordingObserver()]] {
+      let clock = ManualClock()
+      let (gate, done, rest) = (Gate(), Gate(), Gate())
+      let seen = Log<Duration?>()
+      let run = SimpleOperation.withContext { context in
+        seen.add(context.timeLeft)
+        await gate.passIgnoringCancellation()
+        seen.add(context.timeLeft)
+        done.open()
+      }.timingOut(after: .seconds(9)).timingOut(after: .seconds(2), .abandoning)
+        .fallingBack(to: SimpleOperation { try await rest.pass() })
+        .timingOut(after: .seconds(5))
+        .start(in: OperationEnvironment(clock: clock, observers: observers))
+      await gate.waitForArrivals(1)
+      await clock.waitForSleepers(3)
+      clock.advance(by: .seconds(2))
+      await rest.waitForArrivals(1)
+      gate.open()
+      try await done.pass()
+      rest.open()
+      try await run.outcome.get()
+      #expect(seen.entries == [.seconds(2), .seconds(7)])
+    }
   }
 
   @Test func `T5: in random nestings, the time left is that until the nearest deadline`()

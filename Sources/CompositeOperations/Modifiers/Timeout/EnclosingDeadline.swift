@@ -1,24 +1,25 @@
+internal import Synchronization
 internal import ThreadSupport
 
 /// The deadline of a timeout, with those of the timeouts around it.
 ///
 /// The scope of the part of a run that the timeout limits refers to it, and so do the scopes below.
 @usableFromInline class EnclosingDeadline: Deadline, @unchecked Sendable {
-  // Sendable: written before the operation begins, and constant after that.
+  // Sendable: the time is written before the operation begins, and constant after that.
   /// The deadline on a clock of the user; nil for the process's timer.
   final let alarm: (any ClockAlarm)?
-  /// The earliest of this deadline and those around it on the process's timer; `Int64.max` for none.
-  @exclusivity(unchecked) private var time: Int64
-  /// The next deadline around this one on a clock of the user.
+  /// The deadline on the process's timer; `Int64.max` for none.
+  @exclusivity(unchecked) private(set) final var time = Int64.max
+  /// The deadline of the next timeout around this one.
   private let outer: EnclosingDeadline?
+  private let over = Atomic(false)
   // Kept contexts may hold a long chain.
   private let release = NestedRelease()
 
   /// - Parameter outer: The deadline of the next timeout around this one.
   init(alarm: (any ClockAlarm)?, below outer: EnclosingDeadline?) {
     self.alarm = alarm
-    unsafe time = outer?.time ?? .max
-    self.outer = outer?.alarm == nil ? outer?.outer : outer
+    self.outer = outer
   }
 
   /// Creates the deadline of a time limit that begins now.
@@ -32,20 +33,34 @@ internal import ThreadSupport
   deinit { NestedRelease.begin(outer) }
 
   /// Sets the deadline on the process's timer. To be called before the operation begins.
-  final func expires(at time: Int64) { unsafe self.time = min(self.time, time) }
+  final func expires(at time: Int64) { unsafe self.time = time }
 
-  /// The time until the nearest deadline; zero if it has passed. Each one is read on its own clock.
-  final var timeLeft: Duration {
+  /// Whether the timeout has ended. Code that it limited, such as an abandoned body, may still run.
+  final var isOver: Bool { over.load(ordering: .acquiring) }
+
+  /// Ends the timeout, after which its deadline and those around it do not count.
+  final func end() { over.store(true, ordering: .releasing) }
+
+  /// The time until the nearest deadline; zero if it has passed, nil if all timeouts are over. Each
+  /// deadline is read on its own clock.
+  final var timeLeft: Duration? {
     var least: Duration?
-    if unsafe time < .max { least = .nanoseconds(unsafe time - EventTime.now.nanoseconds) }
-    // A loop: timeouts nest to any depth.
+    var earliest: Int64?
+    // A loop: timeouts nest to any depth. No timeout limits what one inside it has left behind.
     var next: EnclosingDeadline? = self
-    while let deadline = next {
-      if let left = deadline.alarm?.timeLeft { least = min(least ?? left, left) }
+    while let deadline = next, !deadline.isOver {
+      if let left = deadline.alarm?.timeLeft {
+        least = min(least ?? left, left)
+      } else {
+        earliest = unsafe min(earliest ?? .max, deadline.time)
+      }
       next = deadline.outer
     }
-    // Without a deadline that can be represented, there is a time limit of more than a century.
-    return max(.zero, least ?? .nanoseconds(Int64.max))
+    if let earliest {
+      let left = Duration.nanoseconds(earliest - EventTime.now.nanoseconds)
+      least = min(least ?? left, left)
+    }
+    return least.map { max(.zero, $0) }
   }
 }
 
@@ -66,12 +81,15 @@ extension OperationContext {
   /// all operations that it is a child of. Each deadline is read on its own clock, and the least
   /// duration counts. An operation that is submitted to a pool has the deadlines of its submitter if
   /// it is submitted by ``ComposableOperation/submitted(to:priority:isBarrier:)``. A shared run has
-  /// none, because its callers have different ones. A context that is kept beyond its run has none.
+  /// none, because its callers have different ones. A timeout that has ended does not count, nor do
+  /// those around it: for a body that it has abandoned, or in a context that was kept.
   public var timeLeft: Duration? { deadline?.timeLeft }
 
-  /// The deadline of the innermost timeout; nil if there is none or the run has ended.
+  /// The deadline of the innermost timeout; nil if there is none, or if it or the run has ended.
   var deadline: EnclosingDeadline? {
-    guard let deadline = scope?.deadline, scope?.hasEnded == false else { return nil }
+    guard let deadline = scope?.deadline, !deadline.isOver, scope?.hasEnded == false else {
+      return nil
+    }
     return deadline
   }
 
@@ -81,6 +99,10 @@ extension OperationContext {
     OperationContext(scope: OperationScope(within: scope, until: deadline), depth: depth)
   }
 
-  /// Ends the part of a run that a timeout limits: its context has no deadline if it is kept.
-  @usableFromInline func timeoutEnded() { _ = scope?.markEnded() }
+  /// Ends the part of a run that a timeout limits. The deadline does not count any more, in this
+  /// context and in those of everything that began below it.
+  @usableFromInline func timeoutEnded() {
+    _ = scope?.markEnded()
+    scope?.deadline?.end()
+  }
 }

@@ -45,8 +45,6 @@ internal import ThreadSupport
   private let state = Atomic(State.pending)
   /// The body's task: the single word of an `UnsafeCurrentTask`, which ``bodyBegins()`` checks.
   private let task = Atomic<UInt>(0)
-  /// The deadline on the process's timer. Written before the body begins.
-  @exclusivity(unchecked) private var deadline = Int64.max
 
   // Sendable: the waiter is written before the state is `awaited`, and read by the thread that ends
   // this state. Each of the other two is written by one task, and read after the group of all tasks
@@ -66,9 +64,8 @@ internal import ThreadSupport
 
   /// - Parameter nanoseconds: How long the body may take from now, by the process's timer.
   @usableFromInline func start(_ nanoseconds: Int64) {
-    unsafe deadline = EventTime.now.advanced(byNanoseconds: nanoseconds)
-    unsafe expires(at: deadline)
-    unsafe DeadlineTimer.shared.add(self, at: deadline)
+    expires(at: EventTime.now.advanced(byNanoseconds: nanoseconds))
+    unsafe DeadlineTimer.shared.add(self, at: time)
   }
 
   private func exchange(_ expected: State, for desired: State) -> Bool {
@@ -100,7 +97,7 @@ internal import ThreadSupport
 
   private func decide() {
     // The timer may be late, and a sleeping task may not have got a thread.
-    let isTooLate = unsafe alarm?.hasPassed ?? (EventTime.now.nanoseconds >= deadline)
+    let isTooLate = unsafe alarm?.hasPassed ?? (EventTime.now.nanoseconds >= time)
     if exchange(.running, for: isTooLate ? .tooLate : .inTime) {
       if alarm == nil { DeadlineTimer.shared.remove(self) }
       return
