@@ -103,8 +103,7 @@ private struct HedgeProgram {
     let (began, discarded) = (Log<Int>(), Log<Int>())
     let crowd = Crowd()
     let body = SimpleOperation { [attempts] () async throws -> Int in
-      let index = began.count
-      began.add(clock.now.offset.milliseconds)
+      let index = began.addNumbered(clock.now.offset.milliseconds) - 1
       crowd.enter()
       defer { crowd.leave() }
       let attempt = attempts[index]

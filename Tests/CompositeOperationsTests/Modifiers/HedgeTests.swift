@@ -13,6 +13,8 @@ private final class Attempts: Sendable {
   let began = Log<Duration>()
   let discarded = Log<Int>()
   private let gates = (0..<8).map { _ in Gate() }
+  /// Opened when the attempts that ignore their cancellation are cancelled.
+  private let cancellations = (0..<8).map { _ in Gate() }
   private let ends = Lock<[Int: Result<Int, any Error>]>([:])
 
   /// An operation whose attempts return their numbers, from 1.
@@ -20,10 +22,13 @@ private final class Attempts: Sendable {
   /// - Parameter isDeaf: Whether the attempts ignore their cancellation.
   func operation(isDeaf: Bool = false) -> some ComposableOperation<Int> {
     SimpleOperation { [self] in
-      let number = began.count + 1
-      began.add(clock.now.offset)
+      let number = began.addNumbered(clock.now.offset)
       if isDeaf {
-        await gates[number].passIgnoringCancellation()
+        await withTaskCancellationHandler {
+          await gates[number].passIgnoringCancellation()
+        } onCancel: {
+          cancellations[number].open()
+        }
       } else {
         try await gates[number].pass()
       }
@@ -34,6 +39,10 @@ private final class Attempts: Sendable {
   var environment: OperationEnvironment { OperationEnvironment(clock: clock) }
 
   func waitForBeginning(of attempt: Int) async { await gates[attempt].waitForArrivals(1) }
+
+  func waitForCancellation(of attempt: Int) async {
+    await cancellations[attempt].passIgnoringCancellation()
+  }
 
   /// Lets an attempt end in its number.
   func end(_ attempt: Int) { gates[attempt].open() }
@@ -84,7 +93,7 @@ private final class Attempts: Sendable {
       return 7
     }
     for limit in 1...3 {
-      let operation = body.hedged(after: .seconds(1), attempts: limit)
+      let operation = body.hedged(after: .seconds(1_000_000), attempts: limit)
       let outcome = try await setting.run {
         await operation.run(in: OperationEnvironment(clock: clock))
       }
@@ -220,6 +229,8 @@ private final class Attempts: Sendable {
       ended.set()
       return outcome
     }
+    // The hedge is decided then.
+    await attempts.waitForCancellation(of: 1)
     attempts.end(1)
     for _ in 0..<1_000 { await Task.yield() }
     #expect(!ended.isSet)

@@ -11,6 +11,13 @@ final class Log<Entry: Sendable>: Sendable {
   /// Adds an entry that is created under the lock, when its place in the list is certain.
   func add(_ entry: @Sendable () -> Entry) { lock.withLock { $0.append(entry()) } }
   func add(_ entry: Entry) { lock.withLock { $0.append(entry) } }
+  /// Adds an entry, and returns its number, from 1.
+  func addNumbered(_ entry: Entry) -> Int {
+    lock.withLock { entries in
+      entries.append(entry)
+      return entries.count
+    }
+  }
   func clear() { lock.withLock { $0 = [] } }
 }
 
