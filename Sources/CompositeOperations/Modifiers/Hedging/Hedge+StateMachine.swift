@@ -2,7 +2,7 @@ extension Hedge {
   /// Decides when the next attempt begins, and which event ends the run.
   struct StateMachine: Sendable {
     /// Why a wait for the next attempt has ended.
-    enum Turn: Sendable {
+    enum WaitResult: Sendable {
       case timePassed
       case failed(any Error)
       case over
@@ -29,7 +29,7 @@ extension Hedge {
     }
 
     private enum State: Sendable {
-      /// The errors have not been returned as turns.
+      /// The errors that no wait has returned.
       case running(errors: FIFOQueue<any Error>, waiter: TaskWaiter?)
       case over(End)
     }
@@ -39,7 +39,7 @@ extension Hedge {
     /// How the attempts ended, in order; nil while one runs.
     private var ends: [Completion<Success>?] = []
     private var endedCount = 0
-    private var turn = 0
+    private var wait = 0
     private var hasTimePassed = false
 
     init(attempts: Int) { self.attempts = attempts }
@@ -89,24 +89,24 @@ extension Hedge {
       return waiter
     }
 
-    // MARK: Turns
+    // MARK: Waits
 
-    /// - Returns: The number of the turn.
-    mutating func turnBegan(hasTimePassed: Bool) -> Int {
-      turn += 1
+    /// - Returns: The number of the wait.
+    mutating func waitBegan(hasTimePassed: Bool) -> Int {
+      wait += 1
       self.hasTimePassed = hasTimePassed
-      return turn
+      return wait
     }
 
-    /// - Returns: The waiter to resume. A timer of an earlier turn has no effect.
-    mutating func timePassed(in turn: Int) -> TaskWaiter? {
-      guard turn == self.turn, case .running(let errors, let waiter) = state else { return nil }
+    /// - Returns: The waiter to resume. A timer of an earlier wait has no effect.
+    mutating func timePassed(in wait: Int) -> TaskWaiter? {
+      guard wait == self.wait, case .running(let errors, let waiter) = state else { return nil }
       hasTimePassed = true
       state = .running(errors: errors, waiter: nil)
       return waiter
     }
 
-    /// - Returns: The waiter, to be resumed, if the turn is over.
+    /// - Returns: The waiter, to be resumed, if the wait is over.
     mutating func waited(_ waiter: TaskWaiter) -> TaskWaiter? {
       guard case .running(let errors, nil) = state, errors.count == 0, !hasTimePassed else {
         return waiter
@@ -115,8 +115,8 @@ extension Hedge {
       return nil
     }
 
-    /// - Returns: Why the turn is over. An error counts before the time.
-    mutating func turnEnded() -> Turn {
+    /// - Returns: Why the wait is over. An error counts before the time.
+    mutating func waitEnded() -> WaitResult {
       guard case .running(var errors, nil) = state else { return .over }
       guard let error = errors.popFirst() else { return .timePassed }
       state = .running(errors: errors, waiter: nil)

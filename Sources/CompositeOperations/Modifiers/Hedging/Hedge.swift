@@ -36,57 +36,57 @@ final class Hedge<Success: Sendable>: Sendable {
   /// Keeps further attempts from beginning, because the run is cancelled.
   func stop() { machine.withLock { $0.stopped() }?.resume() }
 
-  // MARK: Turns
+  // MARK: Waits
 
   /// Waits until the time has passed, an attempt fails or the run is over.
-  nonisolated(nonsending) func nextTurn(
-    in time: Duration, by clock: (any Clock<Duration>)?
-  ) async -> StateMachine.Turn {
-    let turn = machine.withLock { $0.turnBegan(hasTimePassed: time <= .zero) }
+  nonisolated(nonsending) func wait(
+    for time: Duration, by clock: (any Clock<Duration>)?
+  ) async -> StateMachine.WaitResult {
+    let wait = machine.withLock { $0.waitBegan(hasTimePassed: time <= .zero) }
     if let clock {
-      await wait(in: turn, time, by: clock)
+      await waitForResult(of: wait, time, by: clock)
     } else {
-      let alarm = Alarm { self.timePassed(in: turn) }
+      let deadline = HedgeDeadline { self.timePassed(in: wait) }
       let due = EventTime.now.advanced(byNanoseconds: time.wholeNanoseconds)
-      if time > .zero { DeadlineTimer.shared.add(alarm, at: due) }
-      await wait(in: turn)
-      if time > .zero { DeadlineTimer.shared.remove(alarm) }
+      if time > .zero { DeadlineTimer.shared.add(deadline, at: due) }
+      await waitForResult()
+      if time > .zero { DeadlineTimer.shared.remove(deadline) }
     }
-    return machine.withLock { $0.turnEnded() }
+    return machine.withLock { $0.waitEnded() }
   }
 
-  private nonisolated(nonsending) func wait(
-    in turn: Int, _ time: Duration, by clock: any Clock<Duration>
+  private nonisolated(nonsending) func waitForResult(
+    of wait: Int, _ time: Duration, by clock: any Clock<Duration>
   ) async {
     await withTaskGroup { group in
       if time > .zero {
         group.addImmediateTask {
           do {
             try await clock.wait(for: min(time, .seconds(3_000_000_000)))
-            self.timePassed(in: turn)
+            self.timePassed(in: wait)
           } catch {
             if !Task.isCancelled { self.machine.withLock { $0.clockFailed(error) }?.resume() }
           }
         }
       }
-      await wait(in: turn)
+      await waitForResult()
       group.cancelAll()
     }
   }
 
-  private nonisolated(nonsending) func wait(in turn: Int) async {
+  private nonisolated(nonsending) func waitForResult() async {
     await TaskWaiter.wait { waiter in machine.withLock { $0.waited(waiter) }?.resume() }
   }
 
-  private func timePassed(in turn: Int) { machine.withLock { $0.timePassed(in: turn) }?.resume() }
+  private func timePassed(in wait: Int) { machine.withLock { $0.timePassed(in: wait) }?.resume() }
 
-  /// The time of a turn on the process's timer.
-  private final class Alarm: Deadline, @unchecked Sendable {
-    private let ring: @Sendable () -> Void
+  /// The end of a wait on the process's timer.
+  private final class HedgeDeadline: Deadline, @unchecked Sendable {
+    private let action: @Sendable () -> Void
 
-    init(_ ring: @escaping @Sendable () -> Void) { self.ring = ring }
+    init(_ action: @escaping @Sendable () -> Void) { self.action = action }
 
-    override func reached() { ring() }
+    override func reached() { action() }
 
     override var holdsUserValues: Bool { true }
   }

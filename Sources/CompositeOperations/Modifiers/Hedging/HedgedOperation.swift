@@ -104,7 +104,7 @@ struct HedgedOperation<Base: ComposableOperation>: SeparateRun {
     guard hedge.hasAttemptLeft else { return false }
     var time = pause.afterBeginning
     while true {
-      switch await hedge.nextTurn(in: time, by: context.customClock) {
+      switch await hedge.wait(for: time, by: context.customClock) {
       case .over: return false
       case .timePassed: return true
       case .failed(let error):
