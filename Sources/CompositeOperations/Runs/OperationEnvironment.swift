@@ -6,6 +6,10 @@
 /// ```
 public struct OperationEnvironment: Sendable {
   /// The clock that operations use to wait. `ContinuousClock` by default.
+  ///
+  /// A sleep should last until `now` has reached its deadline, and should end with an error soon
+  /// after a cancellation. If it ends earlier, it is repeated: a stub whose sleeps end immediately
+  /// must also advance `now`, or a wait keeps a processor busy until it is cancelled.
   public var clock: any Clock<Duration> {
     get { box?.choices.clock ?? ContinuousClock() }
     set { choose { $0.clock = newValue is ContinuousClock ? nil : newValue } }

@@ -16,7 +16,8 @@ extension ComposableOperation {
   ///
   /// If all attempts fail, the run ends in a ``RetryError`` with the error of every attempt. An
   /// attempt that cancels itself cancels the others, and the run ends as cancelled. If the clock
-  /// throws, the attempts are cancelled, and its error is the last one of the ``RetryError``.
+  /// throws, the attempts are cancelled, and its error is the last one of the ``RetryError``. The
+  /// clock must react to a cancellation: the run does not end while the clock sleeps.
   ///
   /// - Parameters:
   ///   - delay: The time from the beginning of an attempt to the beginning of the next one, by the
