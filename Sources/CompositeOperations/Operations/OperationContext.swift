@@ -194,8 +194,10 @@ extension ComposableOperation {
     // In a context that has outlived its run, the child is only part of the calling task.
     let parent = context.scope?.hasEnded == true ? nil : context.scope
     var environment = context.surroundings
+    // Timeouts that have not ended still count.
+    let deadline = parent == nil ? context.deadline : nil
     if parent == nil, environment.isObserved { environment.observers = [] }
-    let scope = makeScope(in: environment, below: parent, attempt: attempt)
+    let scope = makeScope(in: environment, below: parent, until: deadline, attempt: attempt)
     parent?.report(.childStarted(scope.id), step: .childStarted, at: time)
     return scope
   }

@@ -244,6 +244,20 @@ private let wrappings: [(name: String, wrap: Wrapping)] = [
     }
   }
 
+  @Test func `T5: until a timeout ends, it also counts in contexts that were kept within it`()
+    async throws
+  {
+    for observers in [[], [RecordingObserver()]] {
+      let environment = OperationEnvironment(clock: ManualClock(), observers: observers)
+      let keeping = SimpleOperation.withContext { context in
+        let kept = try await context.run(SimpleOperation.withContext { context in context })
+        return [kept.timeLeft, try await kept.run(reading)]
+      }
+      let seen = try await keeping.timingOut(after: .seconds(3)).run(in: environment).get()
+      #expect(seen == [.seconds(3), .seconds(3)])
+    }
+  }
+
   @Test func `T5: of the timeouts around an abandoned body, only those within its own count`()
     async throws
   {

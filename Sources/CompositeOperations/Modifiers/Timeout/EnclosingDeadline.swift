@@ -85,11 +85,9 @@ extension OperationContext {
   /// those around it: for a body that it has abandoned, or in a context that was kept.
   public var timeLeft: Duration? { deadline?.timeLeft }
 
-  /// The deadline of the innermost timeout; nil if there is none, or if it or the run has ended.
+  /// The deadline of the innermost timeout; nil if there is none or it has ended.
   var deadline: EnclosingDeadline? {
-    guard let deadline = scope?.deadline, !deadline.isOver, scope?.hasEnded == false else {
-      return nil
-    }
+    guard let deadline = scope?.deadline, !deadline.isOver else { return nil }
     return deadline
   }
 
