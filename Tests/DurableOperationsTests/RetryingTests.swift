@@ -1,4 +1,5 @@
 import CompositeOperations
+import CompositeOperationsTestKit
 import DurableOperations
 import DurableOperationsTestKit
 import Testing
@@ -69,6 +70,30 @@ import Testing
     for state in [RunState.parked, .parked, .error] {
       #expect(try await test.run(Single(.retriedLimitedEvent)).state == state)
       test.time.pass(.seconds(60))
+    }
+  }
+
+  @Test func `J17: attempts of a hedge, which run at the same time, have waits of their own`()
+    async throws
+  {
+    let test = TestStore()
+    let clock = ManualClock()
+    try await Effects.recorded { effects in
+      let flow = DurableOperation(Single(.hedgedSleep), named: "r", in: test.store)
+      let run = flow.start(in: OperationEnvironment(clock: clock))
+      // The second attempt of the retry in the first attempt of the hedge sleeps.
+      await clock.waitForSleepers(2)
+      test.time.pass(.seconds(5))
+      clock.advance(by: .seconds(5))
+      // So does the first attempt of the retry in the second attempt of the hedge.
+      await clock.waitForSleepers(2)
+      #expect(effects.all.count == 3)
+      #expect(Set(effects.all.map(\.key)).count == 1)
+      let waits = try await test.store.run("r")?.steps.filter { $0.kind == .wake }
+      #expect(waits?.count == 2)
+      test.time.pass(.seconds(55))
+      clock.advance(by: .seconds(55))
+      #expect(try await run.outcome.get() == 2)
     }
   }
 

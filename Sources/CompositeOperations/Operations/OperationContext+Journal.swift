@@ -33,6 +33,12 @@ extension OperationContext {
     return journaling(in: journal.forAttempt(number))
   }
 
+  /// Returns the context of one of several attempts that run at the same time.
+  func forConcurrentAttempt(_ number: Int) -> OperationContext {
+    guard let journal else { return self }
+    return journaling(in: journal.forConcurrentAttempt(number))
+  }
+
   /// Returns a context whose operations use another journal.
   package func journaling(in journal: (any StepJournal)?) -> OperationContext {
     var environment = surroundings

@@ -9,4 +9,8 @@ package protocol StepJournal: Sendable {
 
   /// Returns the journal of an attempt, which may use the keys of the other attempts again.
   func forAttempt(_ number: Int) -> any StepJournal
+
+  /// Returns the journal of one of several attempts that run at the same time, which may use the
+  /// keys of the other attempts too. The first attempt also has a journal of its own.
+  func forConcurrentAttempt(_ number: Int) -> any StepJournal
 }

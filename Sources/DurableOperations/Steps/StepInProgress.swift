@@ -182,7 +182,8 @@ struct RunJournal: StepJournal {
   let step: StepInProgress
   /// Empty for the step itself.
   let key: String
-  /// The numbers of the attempts of this and outer retries, each behind an at sign; empty outside.
+  /// The numbers of the attempts of this and outer retries and hedges; empty outside. A number
+  /// follows an at sign, and that of a hedge also an `h`.
   private let attempts: String
   /// Whether a wait may park the run: it would interrupt nothing else.
   let canPark: Bool
@@ -222,6 +223,12 @@ struct RunJournal: StepJournal {
   var fencingToken: Int { session.token.fence }
 
   func forAttempt(_ number: Int) -> any StepJournal { forAttempt(number, canPark: canPark) }
+
+  func forConcurrentAttempt(_ number: Int) -> any StepJournal {
+    // Also for the first attempt: the second attempt of a `retrying` in it must differ from the
+    // first one in the second attempt of the hedge, which runs at the same time.
+    RunJournal(step, key: key, attempts: "\(attempts)@h\(number)", canPark: canPark)
+  }
 
   func forAttempt(_ number: Int, canPark: Bool) -> RunJournal {
     RunJournal(step, key: key, attempts: "\(attempts)@\(number)", canPark: canPark)

@@ -23,7 +23,8 @@ struct Single: DurableSequence {
   enum Step: String, Codable {
     case note, failure, plainFailure, tuple, large, sleep, event, limitedEvent, endless, keyed,
       sameKeyTwice, retried, failingRetried, cancelled, void, child, endlessChild,
-      retriedEvent, retriedLimitedEvent, retriedTwice, retriedEndless, retriedComposite, childEvent
+      retriedEvent, retriedLimitedEvent, retriedTwice, retriedEndless, retriedComposite, childEvent,
+      hedgedSleep
   }
 
   let step: Step
@@ -63,6 +64,8 @@ struct Single: DurableSequence {
       ParallelOperation([
         AnyOperation(AwaitedEvent("go", as: Int.self)), AnyOperation(Note("sibling")),
       ]).durablyRetrying(attempts: 1)
+    case .hedgedSleep:
+      FailingBeforeSleep().retrying(attempts: 2).hedged(after: .seconds(5))
     case .child: ChildFlow(Sum(count: 2))
     case .childEvent: ChildFlow(Single(.event), named: "child")
     case .endlessChild: ChildFlow(Single(.endless), named: "child")
@@ -85,6 +88,19 @@ struct FailingUntil: ComposableOperation {
     Effects.current?.add("attempt", context)
     let count = Effects.current?.all.count ?? 0
     if count < attempt { throw CodableError(code: count) }
+    return count
+  }
+}
+
+/// An operation that fails the first time that it runs, and then sleeps for a minute.
+struct FailingBeforeSleep: ComposableOperation {
+  var operationName: String { "FailingBeforeSleep" }
+
+  func perform(in context: OperationContext) async throws -> Int {
+    Effects.current?.add("attempt", context)
+    let count = Effects.current?.all.count ?? 0
+    if count == 1 { throw CodableError(code: count) }
+    try await context.run(DurableSleep(for: .seconds(60)))
     return count
   }
 }

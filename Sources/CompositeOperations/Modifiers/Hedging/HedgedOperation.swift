@@ -90,7 +90,7 @@ struct HedgedOperation<Base: ComposableOperation>: SeparateRun {
   private nonisolated(nonsending) func run(
     _ attempt: Int, in context: OperationContext, for hedge: Hedge<Base.Success>
   ) async throws {
-    let attemptContext = attempt == 1 ? context : context.forAttempt(attempt)
+    let attemptContext = context.forConcurrentAttempt(attempt)
     let completion = await attemptContext.complete(base, asAttempt: attempt)
     let isFinal = completion.error.map { !isWorthwhile($0) } ?? false
     if hedge.ended(attempt, in: completion, isFinal: isFinal) { throw Hedge<Base.Success>.Over() }
