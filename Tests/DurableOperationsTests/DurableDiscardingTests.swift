@@ -2,7 +2,7 @@ import CompositeOperations
 import DurableOperations
 import Testing
 
-/// What becomes of values that a step of a durable flow has opened.
+/// Records which of the values that a durable step has opened are closed.
 private final class Handles: Sendable {
   @TaskLocal static var current: Handles?
 

@@ -3,7 +3,7 @@
 /// It does not keep the memory of the task: each user of it makes sure that something does. Both
 /// functions are also functions of `Task`, so that they may be called outside the task.
 @safe package struct RunningTask: @unchecked Sendable {
-  // Its size is known at compile time, that of an `UnsafeCurrentTask` only at run time.
+  // The size of an `UnsafeCurrentTask` is known only at run time.
   private let pointer: UnsafeRawPointer
 
   private init(_ task: UnsafeCurrentTask) {

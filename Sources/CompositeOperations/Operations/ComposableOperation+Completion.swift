@@ -4,7 +4,7 @@ extension ComposableOperation {
   /// - Parameters:
   ///   - parent: The scope of the enclosing run.
   ///   - hold: What the run holds; by default, what the enclosing run holds.
-  ///   - deadline: The deadline of the run; by default, that of the enclosing run.
+  ///   - deadline: The deadline of the run; by default, the deadline of the enclosing run.
   ///   - attempt: The number of the attempt, from 1.
   func makeScope(
     in environment: consuming OperationEnvironment, below parent: OperationScope? = nil,

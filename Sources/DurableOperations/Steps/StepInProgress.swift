@@ -183,7 +183,7 @@ struct RunJournal: StepJournal {
   /// Empty for the step itself.
   let key: String
   /// The numbers of the attempts of this and outer retries and hedges; empty outside. A number
-  /// follows an at sign, and that of a hedge also an `h`.
+  /// follows an at sign, and the number of a hedge also an `h`.
   private let attempts: String
   /// Whether a wait may park the run: it would interrupt nothing else.
   let canPark: Bool

@@ -136,7 +136,7 @@ private let wrappings: [(name: String, wrap: Wrapping)] = [
       let left = try #require(try await operation.run().get())
       #expect(left > .zero && left <= limit)
     }
-    // One that does not fit into 64 bits of nanoseconds.
+    // This does not fit into 64 bits of nanoseconds.
     let long = try await reading.timingOut(after: .seconds(Int64.max / 4)).run().get()
     #expect(long.map { $0 > .seconds(1_000_000_000) } == true)
   }

@@ -9,7 +9,7 @@ extension Clock {
     while true {
       try await sleep(until: moment, tolerance: nil)
       if now >= moment { return }
-      // The clock may return immediately. Other tasks, such as the one that cancels, run first.
+      // The clock may return immediately. Other tasks, such as the canceller, run first.
       await Task.yield()
       try Task.checkCancellation()
     }

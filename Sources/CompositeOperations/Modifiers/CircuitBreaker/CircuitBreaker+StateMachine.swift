@@ -156,8 +156,8 @@ extension CircuitBreaker {
     }
   }
 
-  /// Which of the last runs have failed. It takes memory for failures alone, and for failures in a
-  /// row only that of their number.
+  /// Which of the last runs have failed. It takes memory for failures alone; failures in a row are
+  /// only counted.
   private struct FailureWindow: Sendable {
     private let runs: Int
     private let limit: Int

@@ -73,7 +73,7 @@ struct HedgedOperation<Base: ComposableOperation>: SeparateRun {
       try? await withThrowingDiscardingTaskGroup { group in
         var pause = HedgePause(delay: delay, clock: context.clock)
         while !Task.isCancelled, let attempt = hedge.beginAttempt() {
-          // Not an immediate task: one that computes would keep the next one from beginning.
+          // Not an immediate task: if it computed, the next attempt could not begin.
           group.addTask { try await run(attempt, in: context, for: hedge) }
           if await !waitForNext(after: &pause, in: context, for: hedge) { break }
         }

@@ -94,7 +94,7 @@ extension RateLimit {
       return !isLed
     }
 
-    /// Gives tokens to the first waiters, and the lead to the first one without a token.
+    /// Gives tokens to the first waiters. The first waiter without a token then leads.
     mutating func passedOn(_ share: Duration, at now: Duration, burst: Duration) -> Passing {
       var passing = Passing()
       while let place = queue.first {

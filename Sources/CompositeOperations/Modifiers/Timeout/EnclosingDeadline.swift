@@ -1,7 +1,7 @@
 internal import Synchronization
 internal import ThreadSupport
 
-/// The deadline of a timeout, with those of the timeouts around it.
+/// The deadline of a timeout, with the deadlines of the timeouts around it.
 ///
 /// The scope of the part of a run that the timeout limits refers to it, and so do the scopes below.
 @usableFromInline class EnclosingDeadline: Deadline, @unchecked Sendable {
@@ -46,7 +46,7 @@ internal import ThreadSupport
   final var timeLeft: Duration? {
     var least: Duration?
     var earliest: Int64?
-    // A loop: timeouts nest to any depth. No timeout limits what one inside it has left behind.
+    // A loop: timeouts nest to any depth. No timeout limits what an inner one has abandoned.
     var next: EnclosingDeadline? = self
     while let deadline = next, !deadline.isOver {
       if let left = deadline.alarm?.timeLeft {
@@ -98,7 +98,7 @@ extension OperationContext {
   }
 
   /// Ends the part of a run that a timeout limits. The deadline does not count any more, in this
-  /// context and in those of everything that began below it.
+  /// context and in the contexts of everything that began below it.
   @usableFromInline func timeoutEnded() {
     _ = scope?.markEnded()
     scope?.deadline?.end()
