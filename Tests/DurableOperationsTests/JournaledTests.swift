@@ -44,11 +44,13 @@ import Testing
 
   @Test func `J15: a key that is used twice in one attempt is an error that names it`() async throws
   {
-    let test = TestStore()
-    _ = try await test.run(Single(.sameKeyTwice))
-    let error = try await test.outcome(of: Single.self).error
-    let cause = (error as? SequentialOperationError)?.cause
-    #expect("\(cause.debugDescription)".contains("the key 'k' is used twice in one attempt"))
+    for step in [Single.Step.sameKeyTwice, .sameKeyInHedge] {
+      let test = TestStore()
+      _ = try await test.run(Single(step))
+      let error = try await test.outcome(of: Single.self).error
+      let cause = (error as? SequentialOperationError)?.cause
+      #expect("\(cause.debugDescription)".contains("the key 'k' is used twice in one attempt"))
+    }
   }
 
   @Test func `J15: keys in a body, in a graph, and below keys`() async throws {

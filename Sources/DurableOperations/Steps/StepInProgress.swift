@@ -197,14 +197,14 @@ struct RunJournal: StepJournal {
 
   private init(
     _ step: StepInProgress, key: String, attempts: String, canPark: Bool,
-    committing recorder: (any CommittingRecorder)? = nil
+    committing recorder: (any CommittingRecorder)? = nil, used: UsedKeys = UsedKeys()
   ) {
     self.step = step
     self.key = key
     self.attempts = attempts
     self.canPark = canPark
     committing = recorder
-    used = UsedKeys()
+    self.used = used
   }
 
   var session: RunSession { step.session }
@@ -226,8 +226,11 @@ struct RunJournal: StepJournal {
 
   func forConcurrentAttempt(_ number: Int) -> any StepJournal {
     // Also for the first attempt: the second attempt of a `retrying` in it must differ from the
-    // first one in the second attempt of the hedge, which runs at the same time.
-    RunJournal(step, key: key, attempts: "\(attempts)@h\(number)", canPark: canPark)
+    // first one in the second attempt of the hedge, which runs at the same time. The keys of the
+    // first attempt must not be used beside the hedge.
+    let used = number == 1 ? used : UsedKeys()
+    return RunJournal(
+      step, key: key, attempts: "\(attempts)@h\(number)", canPark: canPark, used: used)
   }
 
   func forAttempt(_ number: Int, canPark: Bool) -> RunJournal {

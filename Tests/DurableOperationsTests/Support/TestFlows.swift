@@ -24,7 +24,7 @@ struct Single: DurableSequence {
     case note, failure, plainFailure, tuple, large, sleep, event, limitedEvent, endless, keyed,
       sameKeyTwice, retried, failingRetried, cancelled, void, child, endlessChild,
       retriedEvent, retriedLimitedEvent, retriedTwice, retriedEndless, retriedComposite, childEvent,
-      hedgedSleep
+      hedgedSleep, sameKeyInHedge
   }
 
   let step: Step
@@ -48,6 +48,11 @@ struct Single: DurableSequence {
     case .endless: Endless()
     case .keyed: ParallelOperation((0..<3).map { Note("part \($0)", $0).journaled(as: $0) })
     case .sameKeyTwice: ParallelOperation((0..<2).map { Note("part", $0).journaled(as: "k") })
+    case .sameKeyInHedge:
+      ParallelOperation([
+        AnyOperation(Note("part", 0).journaled(as: "k").hedged(after: .zero, attempts: 1)),
+        AnyOperation(Note("part", 1).journaled(as: "k")),
+      ])
     case .retried: FailingUntil(attempt: 3).durablyRetrying(attempts: 5)
     case .failingRetried:
       Failure(name: "failure", error: CodableError(code: 3))
