@@ -83,6 +83,43 @@ import Testing
     #expect(seen.entries == [.high])
   }
 
+  @Test func `E6: a run that gets permits before a higher waiter continues with its priority`()
+    async
+  {
+    /// Records the priorities of jobs.
+    final class Recorder: TaskExecutor {
+      let executor = InOrderExecutor()
+      let priorities = Log<TaskPriority>()
+
+      func enqueue(_ job: consuming ExecutorJob) {
+        priorities.add(TaskPriority(job.priority) ?? .medium)
+        executor.enqueue(job)
+      }
+    }
+    let recorder = Recorder()
+    let permits = Permits(1)
+    let first = Gate()
+    let operations = [SimpleOperation { try await first.pass() }, SimpleOperation {}]
+    var tasks: [Task<Bool, Never>] = []
+    for operation in operations {
+      let limited = operation.limited(by: permits)
+      tasks.append(
+        Task(executorPreference: recorder, priority: .background) {
+          await limited.run().result != nil
+        })
+      recorder.executor.drain()
+    }
+    start(SimpleOperation {}.limited(by: permits), at: .high)
+    executor.drain()
+    recorder.priorities.clear()
+    first.open()
+    recorder.executor.drain()
+    for task in tasks { #expect(await task.value) }
+    // The holder, and the waiter that gets its permit.
+    #expect(recorder.priorities.entries.prefix(2) == [.high, .high])
+    executor.drain()
+  }
+
   @Test func `E6: a waiter that comes between the grant and the start of a run raises it`() async {
     let permits = Permits(1)
     let first = Gate()
