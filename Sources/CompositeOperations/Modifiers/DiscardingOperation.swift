@@ -10,7 +10,8 @@ extension ComposableOperation {
   /// step. The closure is called exactly once for each value that none of them receives, such as a
   /// value that comes after the cancellation, the value of a contender that loses a race, or a
   /// partial result of a composite that was cancelled. It is not called for the second value of a
-  /// callback operation, which is only in an event.
+  /// callback operation, which is only in an event. It is called for values of this operation: for
+  /// those of contenders, attempts or children, add the modifier to each of them.
   ///
   /// If several `discarding` modifiers are stacked, the outermost one is used. If a modifier passes
   /// on a late value, it is discarded at the end of the run of the outermost such modifier.

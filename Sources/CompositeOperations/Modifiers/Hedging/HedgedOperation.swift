@@ -12,7 +12,8 @@ extension ComposableOperation {
   /// Another attempt begins when the delay has passed since the last one began, or immediately when
   /// an attempt fails; if the error advises a delay (``RetryAdvising``), none begins before that.
   /// Each attempt is a separate run. The first result cancels the other attempts. The run ends when
-  /// all of them have ended, and their results are discarded.
+  /// all of them have ended, and their results are discarded: by the `discarding` of the operation,
+  /// and not by one that is added after this modifier, which knows only the result of the run.
   ///
   /// If all attempts fail, the run ends in a ``RetryError`` with the error of every attempt. An
   /// attempt that cancels itself cancels the others, and the run ends as cancelled. If the clock

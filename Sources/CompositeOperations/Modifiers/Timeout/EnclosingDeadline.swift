@@ -82,7 +82,8 @@ extension OperationContext {
   /// duration counts. An operation that is submitted to a pool has the deadlines of its submitter if
   /// it is submitted by ``ComposableOperation/submitted(to:priority:isBarrier:)``. A shared run has
   /// none, because its callers have different ones. A timeout that has ended does not count, nor do
-  /// those around it: for a body that it has abandoned, or in a context that was kept.
+  /// those around it: for a body that it has abandoned, or in a context that was kept. Such a body is
+  /// cancelled, so check that first.
   public var timeLeft: Duration? { deadline?.timeLeft }
 
   /// The deadline of the innermost timeout; nil if there is none or it has ended.
