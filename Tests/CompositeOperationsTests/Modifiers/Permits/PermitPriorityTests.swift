@@ -247,7 +247,7 @@ import Testing
       for number in 0..<8 {
         group.addTask {
           var random = SystemRandomNumberGenerator()
-          for round in 0..<Scale.cases(10_000) {
+          for round in 0..<Scale.cases(3_000) {
             let inner = SimpleOperation { await Task.yield() }
               .limited(by: permits[(number + round) % 3])
             let outer = SimpleOperation.withContext { context in
