@@ -30,9 +30,9 @@ struct AllocationThreshold: Sendable {
     AllocationThreshold("map", 0, bytes: 0),
     AllocationThreshold("context.run", 0, bytes: 0),
     AllocationThreshold("guarded by a circuit breaker", 0, bytes: 0),
-    // The key is not in use yet: 18 for its permits and its entry. For a key in use, there are only
-    // the 4 for the claim and the hold.
-    AllocationThreshold("limited by a key", 22, bytes: 857),
+    // The key is not in use yet: 18 for its permits and its entry, and 4 for the list of the runs that
+    // hold the permits. For a key in use, there are only the 4 for the claim and the hold.
+    AllocationThreshold("limited by a key", 26, bytes: 1_104),
     // The results, once in the slots and once in the array, and one state for each.
     AllocationThreshold("child of any type", 0, bytes: 17),
     AllocationThreshold("child of one type", 0, bytes: 17),
