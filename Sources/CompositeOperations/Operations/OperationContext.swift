@@ -270,8 +270,7 @@ extension OperationContext {
     try Task.checkCancellation()
     if delay <= .zero { return }
     if let customClock {
-      // Limited to about a century: a clock may not be able to represent much later instants.
-      try await customClock.wait(for: min(delay, .seconds(3_000_000_000)))
+      try await customClock.wait(for: delay)
     } else {
       try await TimerSleep.sleep(nanoseconds: delay.wholeNanoseconds)
     }

@@ -139,6 +139,14 @@ private struct BusyError: RetryAdvising {
     #expect(clock.nextDeadline?.offset == .seconds(5))
     clock.advance(by: .seconds(5))
     #expect(await run.outcome.error != nil)
+    await SmallStack.run { _ in
+      var error = RetryError(
+        errors: [BusyError(retryDelay: .seconds(5))], representsCancellation: false)
+      for _ in 0..<Scale.depth {
+        error = RetryError(errors: [error], representsCancellation: false)
+      }
+      #expect(error.retryDelay == .seconds(5))
+    }
   }
 
   @Test func `R2: no attempt begins after the budget has been used up`() async {

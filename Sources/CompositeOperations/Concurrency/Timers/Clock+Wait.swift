@@ -19,7 +19,12 @@ extension Clock {
 extension Clock<Duration> {
   /// Sleeps until a duration has passed on the clock.
   package nonisolated(nonsending) func wait(for duration: Duration) async throws {
-    // The sum of an instant and a longer duration could trap.
-    try await wait(until: now.advanced(by: min(duration, .seconds(Int64.max))))
+    try await wait(until: instant(in: duration))
+  }
+
+  /// The instant that the clock reaches after a duration from now, or after about a century: a clock
+  /// may not be able to represent much later instants.
+  func instant(in duration: Duration) -> Instant {
+    now.advanced(by: min(duration, .seconds(3_000_000_000)))
   }
 }

@@ -24,8 +24,7 @@ struct InstantAlarm<Time: Clock>: ClockAlarm where Time.Duration == Duration {
 extension Clock<Duration> {
   /// Returns the deadline that this clock reaches after a delay from now.
   fileprivate func alarm(in delay: Duration) -> any ClockAlarm {
-    // At most about a century: a clock may not be able to represent much later instants.
-    InstantAlarm(moment: now.advanced(by: min(delay, .seconds(3_000_000_000))), clock: self)
+    InstantAlarm(moment: instant(in: delay), clock: self)
   }
 }
 

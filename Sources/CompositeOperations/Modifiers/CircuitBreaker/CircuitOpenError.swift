@@ -1,10 +1,12 @@
 /// The error of an operation that a circuit breaker has refused, before its body began.
 ///
-/// It advises a retry to wait for the next probe:
+/// It advises a retry to wait for the next probe. While a probe runs, it advises nothing, and the
+/// backoff decides:
 ///
 /// ```swift
 /// let server = CircuitBreaker(opensAfterFailures: 5, halfOpensAfter: .seconds(30), name: "server")
-/// let patient = fetch.guarded(by: server).retrying(attempts: 3)
+/// let patient = fetch.guarded(by: server)
+///   .retrying(attempts: 3, backoff: .exponential(from: .milliseconds(200)))
 /// ```
 public struct CircuitOpenError: RetryAdvising, Hashable, Codable, Sendable {
   /// A state in which a circuit breaker refuses operations.

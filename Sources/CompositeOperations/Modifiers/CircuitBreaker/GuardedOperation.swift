@@ -6,7 +6,7 @@ extension ComposableOperation {
   /// let fetch = FetchIssues(repository: repository)
   ///   .timingOut(after: .seconds(10))
   ///   .guarded(by: server)
-  ///   .retrying(attempts: 3)
+  ///   .retrying(attempts: 3, backoff: .exponential(from: .milliseconds(200)).jittered())
   /// ```
   ///
   /// A refused run ends in a ``CircuitOpenError`` before the body begins. A run that is already

@@ -62,7 +62,7 @@ final class Hedge<Success: Sendable>: Sendable {
       if time > .zero {
         group.addImmediateTask {
           do {
-            try await clock.wait(for: min(time, .seconds(3_000_000_000)))
+            try await clock.wait(for: time)
             self.timePassed(in: wait)
           } catch {
             if !Task.isCancelled { self.machine.withLock { $0.clockFailed(error) }?.resume() }

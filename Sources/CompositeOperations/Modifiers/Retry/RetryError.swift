@@ -24,7 +24,12 @@ extension RetryError: CancellationRepresenting {}
 
 extension RetryError: RetryAdvising {
   /// The advice of the last error, for an outer `retrying`.
-  public var retryDelay: Duration? { (errors.last as? any RetryAdvising)?.retryDelay }
+  public var retryDelay: Duration? {
+    // A loop: errors nest to any depth.
+    var last = errors.last
+    while let inner = last as? RetryError { last = inner.errors.last }
+    return (last as? any RetryAdvising)?.retryDelay
+  }
 }
 
 extension RetryError: ValueCarrying {
