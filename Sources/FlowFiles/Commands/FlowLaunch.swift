@@ -15,6 +15,9 @@ struct FlowLaunch: Codable, Hashable, Sendable {
   /// How many bytes of the standard output are returned, apart from those of standard error; nil if
   /// both are one output.
   let outputLimit: Int?
+  /// Identifies what the step uses: its inputs, and what the steps that it needs have made. A command
+  /// of an earlier process is continued only with the same.
+  let basis: String
 
   /// The operation that runs the program. The caller sets where the output goes.
   var process: ProcessOperation {

@@ -6,7 +6,8 @@ enum FlowKey: String, CaseIterable, Sendable {
   case onlyIf = "only-if"
   case inputs, outputs, each, retries, backoff, timeout
   case directory = "in"
-  case accept, stdin
+  case accept, stdin, manual
+  case resumeWithin = "resume-within"
 
   /// A mapping with keys.
   enum Place: String, CaseIterable, Sendable {
@@ -14,7 +15,7 @@ enum FlowKey: String, CaseIterable, Sendable {
 
     var keys: [FlowKey] { FlowKey.allCases.filter { $0.places.contains(self) } }
 
-    /// The keys that must be there.
+    /// The keys that must be there. A step with `needs` may only group others, without `run`.
     var requiredKeys: [FlowKey] {
       switch self {
       case .file: [.flow, .steps]
@@ -26,10 +27,10 @@ enum FlowKey: String, CaseIterable, Sendable {
 
   var places: Set<Place> {
     switch self {
-    case .flow, .values, .defaults, .steps: [.file]
+    case .flow, .values, .defaults, .steps, .resumeWithin: [.file]
     case .width, .env, .locks: [.file, .defaults, .step]
     case .retries, .backoff, .timeout, .directory, .accept: [.defaults, .step]
-    case .run, .needs, .after, .onlyIf, .inputs, .outputs, .each, .stdin: [.step]
+    case .run, .needs, .after, .onlyIf, .inputs, .outputs, .each, .stdin, .manual: [.step]
     }
   }
 
@@ -49,7 +50,8 @@ enum FlowKey: String, CaseIterable, Sendable {
     case .inputs, .outputs: .templates
     case .each: .each
     case .retries: .number(FlowRanges.retries)
-    case .backoff, .timeout: .duration
+    case .backoff, .timeout, .resumeWithin: .duration
+    case .manual: .boolean
     case .directory, .stdin: .template
     case .accept: .statuses
     }
@@ -78,7 +80,7 @@ enum FlowKey: String, CaseIterable, Sendable {
         : "The locks to hold while a command runs: a list of names, or permits by name."
     case .steps: "The steps by name, in any order."
     case .run:
-      "A list is a program with its arguments. A text runs in '/bin/sh -eu -c'. A list of lists is "
+      "Without it, a step groups those in 'needs'. A list is a program with its arguments. A text runs in '/bin/sh -eu -c'. A list of lists is "
         + "several programs, which run in order."
     case .needs: "The steps that must have succeeded."
     case .after: "The steps that must have ended, with any outcome."
@@ -95,6 +97,11 @@ enum FlowKey: String, CaseIterable, Sendable {
     case .directory: "The working directory."
     case .accept: "The exit statuses that count as success. Default: 0."
     case .stdin: "A file for the standard input."
+    case .manual:
+      "With true, the step runs only if the command line names it or a step that needs it."
+    case .resumeWithin:
+      "How long after its end a run that has not succeeded is continued by the same command. "
+        + "Default: 12h."
     }
   }
 
@@ -121,13 +128,15 @@ enum FlowKey: String, CaseIterable, Sendable {
     case .directory: ["chdir", "cwd", "dir", "directory", "workdir", "working-directory"]
     case .accept: ["exit-codes", "ok-codes"]
     case .stdin: ["standard-input"]
+    case .manual: ["phony", "private"]
+    case .resumeWithin: ["resume", "resume-for"]
     }
   }
 }
 
 /// The shape of a value.
 enum FlowShape: Sendable {
-  case name, template, templates, names, command, commands, each, duration, statuses
+  case name, template, templates, names, command, commands, each, duration, statuses, boolean
   case number(ClosedRange<Int>)
   case values, variables, permits, locks, defaults, steps
 }

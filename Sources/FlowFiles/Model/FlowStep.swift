@@ -3,7 +3,7 @@ package struct FlowStep: Hashable, Sendable {
   package let name: String
   /// The location of the name.
   package let location: FlowLocation
-  /// The commands, which run in order; at least one.
+  /// The commands, which run in order; none in a step that only groups others.
   package let commands: [FlowCommand]
   /// The steps that must have succeeded. The step in ``each`` is not repeated here.
   package let needs: [FlowReference]
@@ -44,6 +44,11 @@ package struct FlowStep: Hashable, Sendable {
   package var environment: [FlowVariable] {
     options.value.sharedEnvironment.merging(options.value.ownEnvironment)
   }
+
+  /// Whether it only groups the steps that it needs.
+  package var isGroup: Bool { commands.isEmpty }
+  /// Whether it runs only if it is selected, or a step that needs it is.
+  package var isManual: Bool { options.value.isManual }
 
   /// The names of all steps that must have succeeded or ended before this step, in the order of the
   /// file, without duplicates.
@@ -86,6 +91,7 @@ struct FlowStepOptions: Hashable, Sendable {
   let locks: [FlowLock]
   let accept: Set<Int32>
   let standardInput: FlowTemplate?
+  var isManual = false
 }
 
 extension [FlowVariable] {

@@ -13,7 +13,10 @@ extension FlowFile {
   }
 }
 
-/// Decides for a step or a child whether it has to run, from the last successes and the files.
+/// Decides whether a step or a child is current: the one rule for new runs and for resumed ones.
+///
+/// It compares the record of the last success with the definition, with the files that a ``FileView``
+/// sees, and with what the needed steps have made. It knows no time.
 struct FlowChecker: Sendable {
   let file: FlowFile
   let folder: FlowFolder
@@ -22,83 +25,91 @@ struct FlowChecker: Sendable {
   /// The definitions of the steps by name.
   let definitions: [String: String]
   /// The last successes by the name of the step or the child.
-  let stamps: [String: FlowStamp]
+  let records: [ExactText: FlowRecord]
   /// The number of the run.
   let run: Int
-  /// Whether an earlier process has begun the run.
-  let isResumed: Bool
+  /// The runs whose successes belong to this run: itself, and later ones of some of its steps.
+  let runs: Set<Int>
+  let view: FileView
+  /// The names of the steps whose lines another step reads.
+  let lineSources: Set<String>
 
   init(
     file: FlowFile, folder: FlowFolder, definitions: [String: String],
-    stamps: [String: FlowStamp], run: Int, isResumed: Bool
+    records: [ExactText: FlowRecord], run: Int, runs: Set<Int>, view: FileView = .system
   ) {
     self.file = file
     self.folder = folder
     values = file.texts
     self.definitions = definitions
-    self.stamps = stamps
+    self.records = records
     self.run = run
-    self.isResumed = isResumed
+    self.runs = runs.union([run])
+    self.view = view
+    lineSources = Set(
+      file.steps.compactMap { if case .linesOf(let source) = $0.each { source.name } else { nil } })
   }
 
-  /// Whether the last success of a unit counts for this run, if its definition has not changed.
+  func record(of unit: FlowUnit) -> FlowRecord? { records[ExactText(unit.name)] }
+
+  /// Whether the last success of a unit belongs to this run.
   func hasSucceededInRun(_ unit: FlowUnit) -> Bool {
-    guard isResumed, let stamp = stamps[unit.name] else { return false }
-    // A later run of some of the steps counts, too.
-    return stamp.run >= run
+    record(of: unit).map { runs.contains($0.run) } ?? false
   }
 
   func hasSameDefinition(_ unit: FlowUnit) -> Bool {
-    stamps[unit.name]?.definition == definitions[unit.step.name]
+    record(of: unit)?.definition == definitions[unit.step.name]
   }
 
-  /// Whether the last success of a unit had the present definition, and the steps that it needs had
-  /// theirs.
-  func isCurrent(_ unit: FlowUnit, needs: FlowStepState) -> Bool {
-    guard let stamp = stamps[unit.name], hasSameDefinition(unit) else { return false }
-    return needs.isCurrent && needs.since <= stamp.ended
-  }
-
-  /// Decides for a unit whose needs have ended.
+  /// Decides for a unit whose needs are current.
   ///
   /// - Parameters:
-  ///   - needs: The state of the steps that it needs.
-  ///   - changer: The name of the step that determines the last change in `needs`.
+  ///   - needs: What the steps that it needs have made.
   ///   - predecessor: The name of a step that runs again, and after whose end the unit runs.
-  func decision(
-    for unit: FlowUnit, needs: FlowStepState, changer: String?, predecessor: String?
-  ) -> FlowDecision {
-    let isDone = hasSucceededInRun(unit) && isCurrent(unit, needs: needs)
-    if isDone, predecessor == nil { return .done }
-    if unit.step.outputs.isEmpty {
-      if isDone, let predecessor { return .runs(.after(predecessor)) }
-      // A changed definition is worth more to know.
-      let isChanged = stamps[unit.name] != nil && !hasSameDefinition(unit)
-      return .runs(isChanged ? .definitionChanged : .hasNoOutputs)
+  func decision(for unit: FlowUnit, needs: FlowUse, predecessor: String?) -> FlowDecision {
+    let hasOutputs = !unit.step.outputs.isEmpty
+    guard let record = record(of: unit) else {
+      return .runs(hasOutputs ? .neverSucceeded : .hasNoOutputs)
     }
-    guard let stamp = stamps[unit.name] else { return .runs(.neverSucceeded) }
-    if !hasSameDefinition(unit) { return .runs(.definitionChanged) }
-    if let changer, needs.changed > stamp.ended { return .runs(.needChanged(changer)) }
-    if let difference = outputs(of: unit).difference(from: FileFingerprint(text: stamp.outputs)) {
+    let lacksLines = record.lines == nil && lineSources.contains(unit.name)
+    if lacksLines || !hasSameDefinition(unit) { return .runs(.definitionChanged) }
+    let isOfRun = hasSucceededInRun(unit)
+    if !hasOutputs, !isOfRun { return .runs(.hasNoOutputs) }
+    switch needs.change(from: record.used) {
+    case .made(let name): return .runs(.needChanged(name))
+    case .children(let name): return .runs(.childrenChanged(name))
+    case .needs(let name): return .runs(.needsChanged(name))
+    case nil: break
+    }
+    if let difference = outputs(of: unit).difference(from: FileFingerprint(text: record.outputs)) {
       return .runs(.output(difference))
     }
     // An output that the commands have not made.
-    if let missing = FileFingerprint(text: stamp.outputs).missing {
+    if let missing = FileFingerprint(text: record.outputs).missing {
       return .runs(.output(.missing(missing)))
     }
-    if let difference = inputs(of: unit).difference(from: FileFingerprint(text: stamp.inputs)) {
+    if let difference = inputs(of: unit).difference(from: FileFingerprint(text: record.inputs)) {
       return .runs(.input(difference))
     }
-    return .upToDate
+    if !hasOutputs, let predecessor { return .runs(.after(predecessor)) }
+    return isOfRun ? .done : .upToDate
   }
 
   func inputs(of unit: FlowUnit) -> FileFingerprint {
-    FileFingerprint(
-      of: unit.inputs(values), in: folder.workingFolder(unit.directory(values)))
+    if unit.step.inputs.isEmpty { return FileFingerprint(text: "") }
+    return view.fingerprint(
+      unit.inputs(values), folder.workingFolder(unit.directory(values)))
   }
 
   func outputs(of unit: FlowUnit) -> FileFingerprint {
-    FileFingerprint(
-      of: unit.outputs(values), in: folder.workingFolder(unit.directory(values)))
+    if unit.step.outputs.isEmpty { return FileFingerprint(text: "") }
+    return view.fingerprint(
+      unit.outputs(values), folder.workingFolder(unit.directory(values)))
+  }
+
+  /// The files of a pattern of `each`.
+  func files(_ pattern: FlowTemplate, of step: FlowStep) -> [String] {
+    view.files(
+      GlobPattern(pattern, values), folder.workingFolder(step.directory?.text(values)))
   }
 }

@@ -1,40 +1,34 @@
 /// What a run does with each step, as far as it is known before the run.
+///
+/// It follows from the file, the records and a view of the files, and from nothing else.
 struct FlowPlan: Sendable {
   /// The decisions by the name of the step.
   private(set) var decisions: [String: FlowDecision] = [:]
-  /// The states of all steps before the run.
+  /// The products of the steps before the run.
   private var states: [String: FlowStepState] = [:]
-  /// The values of the children of steps that do not run.
+  /// The values of the children of steps that are known before the run.
   private(set) var children: [String: [String]] = [:]
   /// The steps that have succeeded in this run, and run again because their definition changed.
   private(set) var redefined: [String] = []
 
-  /// - Parameter selection: The names of the steps that run in any case, while no others run; nil
-  ///   for all steps that have to run.
-  init(_ checker: FlowChecker, selection: Set<String>?) {
+  init(_ checker: FlowChecker, selection: FlowSelection.Steps) {
     decisions.reserveCapacity(checker.file.steps.count)
     states.reserveCapacity(checker.file.steps.count)
-    // The steps that run and can change an output, themselves or by the steps that they need.
-    var changing: Set<String> = []
     for index in checker.file.order {
       let step = checker.file.steps[index]
-      var planned = PlannedStep(step, checker, states, decisions, changing, children)
-      if let selection {
-        planned.decision = selection.contains(step.name) ? .runs(.selected) : .excluded
-      }
-      if !planned.decision.isSettled,
-        !step.outputs.isEmpty || step.neededNames.contains(where: changing.contains)
-      {
-        changing.insert(step.name)
-      }
+      let planned = PlannedStep(step, checker, self)
+      decisions[step.name] =
+        !selection.included.contains(step.name)
+        ? .excluded
+        : selection.forced.contains(step.name) && !step.isGroup
+          ? .runs(.selected) : planned.decision
       states[step.name] = planned.state
-      decisions[step.name] = planned.decision
       if let values = planned.values { children[step.name] = values }
       if planned.isRedefined { redefined.append(step.name) }
     }
   }
 
-  /// Returns the state of a step that does not run; nil for a step that runs.
+  /// Returns what a step that does not run has made; nil for a step that runs.
   func state(of step: String) -> FlowStepState? {
     decisions[step]?.isSettled == true ? states[step] : nil
   }
@@ -43,94 +37,90 @@ struct FlowPlan: Sendable {
   func count(_ isCounted: (FlowDecision) -> Bool) -> Int {
     decisions.values.count(where: isCounted)
   }
+
+  /// The name of a step that runs, and after whose end another one runs.
+  func predecessor(of step: FlowStep) -> String? { step.after.first { runs($0.name) }?.name }
+
+  private func runs(_ name: String) -> Bool { decisions[name]?.isSettled == false }
+
+  /// Why a step runs that needs steps which run; nil if it needs none of them.
+  fileprivate func decisionByNeeds(of step: FlowStep, _ file: FlowFile) -> FlowDecision? {
+    let pending = step.neededNames.filter(runs)
+    let certain = pending.first { name in
+      guard case .runs = decisions[name], let need = file.step(named: name) else { return false }
+      return need.outputs.isEmpty && need.each == nil
+    }
+    return certain.map { .runs(.needRuns($0)) } ?? pending.first.map { .mayRun(after: $0) }
+  }
+
+  /// The name of a needed step that runs.
+  fileprivate func pendingNeed(of step: FlowStep) -> String? { step.neededNames.first(where: runs) }
+
+  fileprivate func made(by name: String) -> FlowMade? { states[name]?.made }
 }
 
 /// A step during the planning.
 private struct PlannedStep {
-  var decision: FlowDecision
+  let decision: FlowDecision
   let state: FlowStepState
   /// The values of the children, if they are known.
-  let values: [String]?
-  let isRedefined: Bool
+  var values: [String]?
+  var isRedefined = false
 
-  init(
-    _ step: FlowStep, _ checker: FlowChecker, _ states: [String: FlowStepState],
-    _ decisions: [String: FlowDecision], _ changing: Set<String>, _ children: [String: [String]]
-  ) {
-    let source: String? = if case .sameAs(let other) = step.each { other.name } else { nil }
-    let needs = step.neededNames
-    let pending = needs.first { decisions[$0].map { !$0.isSettled } ?? false }
-    let needState = FlowStepState(needs.lazy.filter { $0 != source }.compactMap { states[$0] })
-    let predecessor = step.after.first { decisions[$0.name]?.isSettled == false }?.name
-    let changer = needs.max { states[$0]?.changed ?? 0 < states[$1]?.changed ?? 0 }
-    let values = Self.values(of: step, checker, pending, states, children)
-    self.values = values
-    guard step.each == nil || values != nil else {
-      decision = .runs(.valuesUnknown(pending ?? source ?? step.name))
-      state = FlowStepState([needState])
-      isRedefined = false
+  init(_ step: FlowStep, _ checker: FlowChecker, _ plan: FlowPlan) {
+    let byNeeds = plan.decisionByNeeds(of: step, checker.file)
+    let made = step.neededNames.map { ($0, plan.made(by: $0) ?? FlowMade(number: 0)) }
+    if step.isGroup {
+      decision = plan.pendingNeed(of: step).map { .mayRun(after: $0) } ?? .upToDate
+      state = FlowStepState(FlowMade(made.map { (name: $0, made: $1) }))
       return
     }
-    var decision: FlowDecision?
-    var childStates: [FlowStepState] = []
-    var isRedefined = false
+    let source: String? = if case .sameAs(let other) = step.each { other.name } else { nil }
+    values = Self.values(of: step, checker, plan, isPending: byNeeds != nil)
+    guard step.each == nil || values != nil else {
+      decision = .runs(
+        .valuesUnknown(plan.pendingNeed(of: step) ?? step.each?.reference?.name ?? step.name))
+      state = FlowStepState(FlowMade(number: 0))
+      return
+    }
+    var needs = Dictionary(made, uniquingKeysWith: { $1 })
+    let predecessor = plan.predecessor(of: step)
+    var joined: FlowDecision?
+    var members: [(name: String, made: FlowMade)] = []
     for unit in step.units(values) {
-      var unitNeeds = needState
+      let record = checker.record(of: unit)
       if let source, let each = unit.each {
-        let stamp = checker.stamps["\(source)[\(each)]"]
-        let sourceState = stamp.map {
-          FlowStepState($0, isCurrent: states[source]?.isCurrent ?? false)
-        }
-        unitNeeds = FlowStepState([needState, sourceState].compactMap(\.self))
+        needs[source] = FlowMade(
+          number: checker.records[ExactText("\(source)[\(each)]")]?.made ?? 0)
       }
-      let isCurrent = checker.isCurrent(unit, needs: unitNeeds)
-      var own = checker.decision(
-        for: unit, needs: unitNeeds, changer: changer, predecessor: predecessor)
-      if own == .upToDate, let changing = needs.first(where: changing.contains) {
-        own = .mayRun(after: changing)
-      }
-      decision = decision?.joined(with: own, of: unit) ?? own.first(of: unit)
+      var own = checker.decision(for: unit, needs: FlowUse(needs), predecessor: predecessor)
+      if own.isSettled, let byNeeds { own = byNeeds }
+      joined = joined?.joined(with: own, of: unit) ?? own.first(of: unit)
       isRedefined =
         isRedefined || checker.hasSucceededInRun(unit) && !checker.hasSameDefinition(unit)
-      childStates.append(
-        checker.stamps[unit.name].map { FlowStepState($0, isCurrent: isCurrent) }
-          ?? FlowStepState().notCurrent)
+      members.append((unit.name, FlowMade(number: record?.made ?? 0)))
     }
-    self.isRedefined = isRedefined
-    if step.each != nil {
-      // The children of a list that may change are decided when the step begins.
-      self.decision = decision ?? (pending.map { .mayRun(after: $0) } ?? .upToDate)
-      state = FlowStepState([needState] + childStates)
-    } else {
-      self.decision = decision ?? .upToDate
-      state = childStates.first ?? FlowStepState()
-    }
+    // The children of a list that may change are decided when the step begins.
+    decision = joined ?? byNeeds ?? .upToDate
+    state =
+      step.each == nil
+      ? FlowStepState(checker.records[ExactText(step.name)]) : FlowStepState(FlowMade(members))
   }
 
   /// Returns the values of the children; nil if they are unknown before the run, or for a step
   /// without children.
+  ///
+  /// - Parameter isPending: Whether a step that it needs runs.
   private static func values(
-    of step: FlowStep, _ checker: FlowChecker, _ pending: String?,
-    _ states: [String: FlowStepState], _ children: [String: [String]]
+    of step: FlowStep, _ checker: FlowChecker, _ plan: FlowPlan, isPending: Bool
   ) -> [String]? {
     switch step.each {
     case nil: nil
     case .list(let templates): templates.map { $0.text(checker.values) }
-    case .glob(let template):
-      pending == nil
-        ? GlobPattern(template, checker.values)
-          .files(in: checker.folder.workingFolder(step.directory?.text(checker.values))) : nil
-    case .linesOf(let source): pending == nil ? states[source.name]?.lines : nil
-    case .sameAs(let source): children[source.name]
+    case .glob(let template): isPending ? nil : checker.files(template, of: step)
+    case .linesOf(let source): plan.state(of: source.name)?.lines
+    case .sameAs(let source): plan.children[source.name]
     }
-  }
-}
-
-extension FlowStepState {
-  fileprivate var notCurrent: FlowStepState {
-    var copy = self
-    copy.isCurrent = false
-    return copy
   }
 }
 

@@ -18,6 +18,16 @@ extension FlowFileReader {
     return nil
   }
 
+  /// Returns whether a text is `true`; nil for a text that is neither `true` nor `false`, which is
+  /// reported.
+  mutating func boolean(_ field: FlowField) -> Bool? {
+    guard let text = text(field) else { return nil }
+    if text == "true" || text == "false" { return text == "true" }
+    problems.report(
+      field.node.location, "invalid \(text.quoted) in \(field.label); expected true or false")
+    return nil
+  }
+
   mutating func statuses(_ field: FlowField) -> Set<Int32> {
     let nodes = elements(field)
     if nodes.isEmpty, case .list = field.node.content {

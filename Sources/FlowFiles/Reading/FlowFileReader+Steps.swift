@@ -59,6 +59,7 @@ extension FlowFileReader {
     if own.width != nil, !hasEach, let node = fields.nodes[.width] {
       problems.report(node.location, "width of \(name.quoted) has no effect without 'each'")
     }
+    if fields.nodes[.run] == nil, fields.nodes[.needs] != nil { checkGroup(name, fields) }
     let options = FlowStepOptions(
       onlyIf: fields.field(.onlyIf, eachAdvice: eachAdvice).flatMap { condition($0) },
       each: fields.field(.each, eachAdvice: "it comes from this field").flatMap {
@@ -72,7 +73,7 @@ extension FlowFileReader {
       accept: own.accept ?? defaults.accept ?? Self.defaultAccept,
       standardInput: fields.field(.stdin, eachAdvice: eachAdvice).flatMap {
         template($0, unit: "path")
-      })
+      }, isManual: fields.field(.manual).flatMap { boolean($0) } ?? false)
     return FlowStep(
       name: name, location: entry.location,
       commands: fields.field(.run, eachAdvice: eachAdvice).map { commands($0) } ?? [],
@@ -85,6 +86,17 @@ extension FlowFileReader {
         templates($0, unit: "path")
       } ?? [],
       options: shared(options))
+  }
+
+  /// Reports the keys that have no effect in a step without commands.
+  private mutating func checkGroup(_ name: String, _ fields: FlowFields) {
+    for (key, node) in fields.nodes.sorted(by: { $0.value.location < $1.value.location })
+    where ![.needs, .after, .manual].contains(key) {
+      problems.report(
+        node.location,
+        "\(key.rawValue) of \(name.quoted) has no effect without 'run'; a step that only groups "
+          + "others has 'needs', 'after' and 'manual'")
+    }
   }
 
   private static let defaultAccept: Set<Int32> = [0]

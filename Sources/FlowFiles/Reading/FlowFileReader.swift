@@ -31,6 +31,8 @@ struct FlowFileReader {
     let fields = fields(of: root, in: .file, location: root.location)
     let name = fields.field(.flow).flatMap { flowName($0) } ?? ""
     let width = fields.field(.width).flatMap { number($0, FlowRanges.width) }
+    let resumeWithin =
+      fields.field(.resumeWithin).flatMap { duration($0, allowsZero: true) } ?? Self.resumeWithin
     if let field = fields.field(.values) { readValues(field) }
     let environment =
       fields.field(.env, eachAdvice: Self.fileAdvice).map { variables($0) } ?? []
@@ -42,10 +44,12 @@ struct FlowFileReader {
     steps.checkOutputs(values.texts.merging(texts ?? [:]) { $1 }, &problems)
     checkLocks(steps, &locks)
     return FlowFile(
-      name: name, path: path, width: width, values: values, environment: environment,
+      name: name, path: path, width: width, resumeWithin: resumeWithin, values: values,
+      environment: environment,
       locks: locks, steps: steps, indices: steps.indicesByName, order: order)
   }
 
+  private static let resumeWithin = Duration.seconds(12 * 3_600)
   static let fileAdvice = "only a step with 'each' has it"
 
   private mutating func flowName(_ field: FlowField) -> String? {

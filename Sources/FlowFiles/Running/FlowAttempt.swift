@@ -8,18 +8,20 @@ struct FlowAttempt: ComposableOperation {
   static let mostLines = 100_000
 
   let unit: FlowUnit
+  /// See ``FlowLaunch/basis``.
+  let basis: String
   let session: FlowSession
 
   var operationName: String { "attempt" }
 
   /// - Returns: The lines of the standard output, if another step reads them.
   func perform(in context: OperationContext) async throws -> [String]? {
-    let isSource = session.lineSources.contains(unit.name)
+    let isSource = session.checker.lineSources.contains(unit.name)
     let limit = isSource ? session.runner.mostLineBytes : nil
     var lines: [String] = []
     for command in unit.step.commands {
       let result = try await session.runner.run(
-        session.launch(command, of: unit, outputLimit: limit), of: unit,
+        session.launch(command, of: unit, basis: basis, outputLimit: limit), of: unit,
         accepting: { [accept = unit.step.accept] status in
           if case .exited(let code) = status { accept.contains(code) } else { false }
         }, in: context)
@@ -51,6 +53,7 @@ struct FlowAttempt: ComposableOperation {
 struct FlowConditionCommand: ComposableOperation {
   let command: FlowCommand
   let unit: FlowUnit
+  let basis: String
   let session: FlowSession
 
   var operationName: String { "only-if" }
@@ -58,7 +61,8 @@ struct FlowConditionCommand: ComposableOperation {
   func perform(in context: OperationContext) async throws -> Bool {
     session.began(unit, attempt: 0)
     let result = try await session.runner.run(
-      session.launch(command, of: unit), of: unit, accepting: { _ in true }, in: context)
+      session.launch(command, of: unit, basis: basis), of: unit, accepting: { _ in true },
+      in: context)
     switch result.status {
     case .exited(0): return true
     case .exited(1): return false

@@ -2,44 +2,47 @@ import CompositeOperations
 import SystemSupport
 
 /// Runs the commands of a step or a child, with all attempts.
-struct FlowExecution: ComposableOperation {
+struct FlowExecution {
   let unit: FlowUnit
-  /// The states of the steps that it needs, combined.
-  let needs: FlowStepState
+  /// The products of the steps that it needs.
+  let used: FlowUse
+  /// The files of its inputs before the commands run.
+  let inputs: FileFingerprint
   let session: FlowSession
   let attempts = FlowAttemptCounter()
 
-  var operationName: String { unit.name }
+  init(unit: FlowUnit, used: FlowUse, session: FlowSession) {
+    (self.unit, self.used, self.session) = (unit, used, session)
+    inputs = session.checker.inputs(of: unit)
+  }
 
-  func perform(in context: OperationContext) async throws -> FlowStamp {
+  /// Runs the commands, and stores the success before it returns.
+  func perform(in context: OperationContext) async throws -> FlowRecord {
     let checker = session.checker
-    let earlier = checker.stamps[unit.name]
     try FlowLog(session.folder.log(of: unit.name)).begin(runBegan: session.reporter.runBegan)
-    let inputs = checker.inputs(of: unit)
-    let before = checker.outputs(of: unit)
     let lines = try await operation.perform(in: context)
-    let after = checker.outputs(of: unit)
-    let ended = EventTime.wallClockNow
-    let changed: Int64
-    if unit.step.outputs.isEmpty {
-      changed = needs.changed
-    } else if let earlier, after == before, after.text == earlier.outputs {
-      changed = earlier.changed
-    } else {
-      changed = ended
-    }
-    let isCurrent = checker.isCurrent(unit, needs: needs)
-    return FlowStamp(
-      unit: unit.name, run: checker.run, definition: checker.definitions[unit.step.name] ?? "",
-      inputs: inputs.text, outputs: after.text, lines: lines, ended: ended, changed: changed,
-      since: isCurrent ? max(earlier?.since ?? ended, needs.since) : ended,
-      duration: attempts.duration.inNanoseconds)
+    let outputs = checker.outputs(of: unit)
+    let earlier = checker.record(of: unit)
+    // Outputs as the last success left them: what needs them may stay as it is.
+    let keepsOutputs = !unit.step.outputs.isEmpty && earlier?.outputs == outputs.text
+    return try await session.journal.add(
+      FlowRecord(
+        unit: unit.name, run: checker.run, definition: checker.definitions[unit.step.name] ?? "",
+        inputs: inputs.text, outputs: outputs.text, lines: lines, used: used, number: 0,
+        made: keepsOutputs ? earlier?.made ?? 0 : 0, ended: FlowStepRecord.now,
+        duration: attempts.duration.inNanoseconds),
+      replacesOthers: !unit.step.outputs.isEmpty)
+  }
+
+  /// See ``FlowLaunch/basis``.
+  private var basis: String {
+    String(Array("\(used.text)\n\n\(inputs.text)".utf8).hash64, radix: 16)
   }
 
   /// The commands, with the modifiers that the step asks for.
   private var operation: AnyOperation<[String]?> {
     let step = unit.step
-    let attempt = FlowAttempt(unit: unit, session: session)
+    let attempt = FlowAttempt(unit: unit, basis: basis, session: session)
     let timed = FlowCountedAttempt(
       attempt: step.timeout.map { AnyOperation(attempt.timingOut(after: $0)) }
         ?? AnyOperation(attempt),
@@ -63,7 +66,9 @@ struct FlowExecution: ComposableOperation {
     }
     guard let command = step.onlyIf else { return operation }
     let condition = session.stoppable(
-      AnyOperation(FlowConditionCommand(command: command, unit: unit, session: session)), of: step)
+      AnyOperation(
+        FlowConditionCommand(
+          command: command, unit: unit, basis: basis, session: session)), of: step)
     return AnyOperation(
       operation.requiring(Condition(condition.limited(by: session.slots).named("only-if"))))
   }

@@ -5,35 +5,15 @@ import SystemSupport
 
 /// What a run of a flow file runs.
 package struct FlowRunOptions: Sendable {
-  /// The steps that run.
-  package enum Selection: Sendable {
-    /// All steps that have to run.
-    case all
-    /// A step, and all steps that need it.
-    case from(String)
-    /// A step alone.
-    case only(String)
+  package var selection = FlowSelection()
+  /// The name of the run that is continued, or begins; nil for the last run that has not succeeded.
+  package var name: String?
+  /// Whether a new run begins in any case.
+  package var isFresh = false
+  /// Whether the other steps continue after a failure.
+  package var keepsGoing = false
 
-    /// The options of the command line, for the journal; nil for all steps.
-    var text: String? {
-      switch self {
-      case .all: nil
-      case .from(let step): "--from \(step)"
-      case .only(let step): "--only \(step)"
-      }
-    }
-  }
-
-  let selection: Selection
-  let isFresh: Bool
-  let keepsGoing: Bool
-
-  /// - Parameters:
-  ///   - isFresh: Whether a new run begins instead of resuming the last one.
-  ///   - keepsGoing: Whether the other steps continue after a failure.
-  package init(_ selection: Selection, isFresh: Bool, keepsGoing: Bool) {
-    (self.selection, self.isFresh, self.keepsGoing) = (selection, isFresh, keepsGoing)
-  }
+  package init() {}
 }
 
 /// How the operation of a run has ended.
@@ -54,8 +34,7 @@ package struct FlowFileRunner: Sendable {
   private let folder: FlowFolder
   private let journal: FlowJournal
   let options: FlowRunOptions
-  /// The names of the steps that the options select; nil for all.
-  private let selection: Set<String>?
+  private let selection: FlowSelection.Steps
 
   /// - Parameters:
   ///   - file: The flow file with its values.
@@ -64,27 +43,14 @@ package struct FlowFileRunner: Sendable {
   package init(_ file: FlowFile, journal path: String?, _ options: FlowRunOptions) throws {
     self.file = file
     self.options = options
-    selection = try Self.selection(options, file)
+    selection = try options.selection.resolved(in: file)
     folder = FlowFolder(ofFile: file.path, flow: file.name, journal: path)
     journal = FlowJournal(of: file.name, in: folder)
   }
 
-  private static func selection(
-    _ options: FlowRunOptions, _ file: FlowFile
-  ) throws -> Set<String>? {
-    switch options.selection {
-    case .all: return nil
-    case .from(let step): return try file.steps(from: step)
-    case .only(let step):
-      try file.checkStep(step)
-      return [step]
-    }
-  }
-
   // MARK: Planning
 
-  /// Returns a line for each step that would run, with the reason. Changes nothing but the journal,
-  /// where it stores the successes of an interrupted run.
+  /// Returns a line for each step that would run, with the reason, and one for the others.
   package func plannedSteps() async throws -> [String] {
     let definitions = file.definitions(environment: ProcessInfo.processInfo.environment)
     var start: FlowStart?
@@ -93,24 +59,30 @@ package struct FlowFileRunner: Sendable {
       start = try await self.start(definitions)
       await journal.close()
     }
-    let checker = FlowChecker(
-      file: file, folder: folder, definitions: definitions,
-      stamps: start?.stamps ?? [:], run: start?.run.number ?? 1,
-      isResumed: start?.isResumed ?? false)
-    let plan = FlowPlan(checker, selection: selection)
-    return file.steps.compactMap { step in
+    let plan = FlowPlan(checker(start, definitions), selection: selection)
+    var lines: [String] = file.steps.compactMap { step in
       switch plan.decisions[step.name] {
       case .runs(let reason): "\(step.name): \(reason)"
-      case .mayRun(let need): "\(step.name): if '\(need)' changes an output"
-      case .done, .upToDate, .excluded, nil: nil
+      case .mayRun(let need) where !step.isGroup: "\(step.name): if '\(need)' changes an output"
+      case .mayRun, .done, .upToDate, .excluded, nil: nil
       }
     }
+    let current = plan.count { $0 == .done || $0 == .upToDate }
+    if lines.isEmpty { return ["nothing would run"] }
+    if current > 0 {
+      lines.append("\(current.counted("step")) \(current == 1 ? "is" : "are") current")
+    }
+    return lines
   }
 
   private func start(_ definitions: [String: String]) async throws -> FlowStart {
-    try await FlowStart(
-      file, path: file.path, journal: journal, selection: options.selection.text,
-      isFresh: options.isFresh, definitions: definitions)
+    try await FlowStart(file, journal: journal, options, definitions: definitions)
+  }
+
+  private func checker(_ start: FlowStart?, _ definitions: [String: String]) -> FlowChecker {
+    FlowChecker(
+      file: file, folder: folder, definitions: definitions, records: start?.records ?? [:],
+      run: start?.run.number ?? 1, runs: start?.parts ?? [])
   }
 
   // MARK: Running
@@ -151,15 +123,20 @@ package struct FlowFileRunner: Sendable {
   ) async throws -> FlowRunState {
     let definitions = file.definitions(environment: ProcessInfo.processInfo.environment)
     let start = try await start(definitions)
-    let checker = FlowChecker(
-      file: file, folder: folder, definitions: definitions,
-      stamps: start.stamps, run: start.run.number, isResumed: start.isResumed)
+    let checker = checker(start, definitions)
     let plan = FlowPlan(checker, selection: selection)
     let reporter = FlowReporter(
       flow: file.name, run: start.run.number, runBegan: start.run.began, onEvent: onEvent)
+    if try await journal.removeFormerSuccesses() {
+      reporter.message(
+        "the journal has successes of an earlier version, which do not count: all steps run")
+    }
     if let message = start.message(file, plan) { reporter.message(message) }
-    if !start.isResumed, plan.count({ !$0.isSettled }) == 0 {
+    if !start.isContinued || start.isOver, plan.count({ !$0.isSettled }) == 0 {
+      reporter.report(.runBegan(isResumed: start.isContinued, stepCount: file.steps.count))
       reporter.message("'\(file.name)': all steps are up to date")
+      let count = plan.count { $0 == .done || $0 == .upToDate }
+      reporter.report(.runEnded(.succeeded, counts: [.upToDate: count]))
       return .succeeded
     }
     let processes = FlowProcesses(mark: "\(file.name)@\(folder.journal)", journal: journal)
@@ -177,12 +154,11 @@ package struct FlowFileRunner: Sendable {
     // An output without a reader does not end the flow.
     SystemSignal.ignore(SystemSignal.brokenPipe)
     session.recordSettledSteps()
-    reporter.report(.runBegan(isResumed: start.isResumed, stepCount: file.steps.count))
+    reporter.report(.runBegan(isResumed: start.isContinued, stepCount: file.steps.count))
     let performance = try await FlowSession.$current.withValue(session) {
       try await self.perform(start) { try await perform($0, processes.kill) }
     }
     let result = FlowResult(session, performance)
-    try await session.storeStamps()
     session.closeRecords()
     try await journal.store(result.ends, ofRun: start.run.number)
     try await journal.removeCommandProcesses()

@@ -12,8 +12,10 @@ package struct FlowRun: DurableSequence {
   let number: Int
   /// The values of the flow.
   package let values: [String: String]
-  /// The options that select steps; nil for a run of all steps.
+  /// See ``FlowSelection/text``.
   package let selection: String?
+  /// The name that `--run` gave it.
+  package let name: String?
 
   package mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
     previous == nil ? FlowGraph() : nil
@@ -38,7 +40,6 @@ struct FlowGraph: ComposableOperation {
     _ = try? await session.graph.perform(in: context)
     try Task.checkCancellation()
     let ends = session.stepEnds
-    try await session.storeStamps()
     let failed = ends.values.count { $0.state == .failed && !$0.isChild }
     if failed > 0 { throw FlowFailure.other("\(failed.counted("step")) failed") }
   }

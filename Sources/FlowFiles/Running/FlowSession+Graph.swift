@@ -26,7 +26,10 @@ extension FlowSession {
   ) -> [String: FlowStepState] {
     var states: [String: FlowStepState] = [:]
     for name in step.neededNames { states[name] = plan.state(of: name) }
-    for case .succeeded(let name, let state) in dependencies { states[name] = state }
+    // A step with `same-as` also begins after what the other step needs.
+    for case .succeeded(let name, let state) in dependencies where step.neededNames.contains(name) {
+      states[name] = state
+    }
     return states
   }
 }
@@ -38,7 +41,7 @@ extension FlowFile {
       addSteps(to: &graph) { _ in
         true
       } operation: { _, _ in
-        SimpleOperation { FlowStepState() }
+        SimpleOperation { FlowStepState(nil) }
       }
     }
   }

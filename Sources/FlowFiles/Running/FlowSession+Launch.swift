@@ -3,9 +3,11 @@ import SystemSupport
 extension FlowSession {
   /// Returns what the process of a command needs.
   ///
-  /// - Parameter outputLimit: See ``FlowLaunch/outputLimit``.
+  /// - Parameters:
+  ///   - basis: See ``FlowLaunch/basis``.
+  ///   - outputLimit: See ``FlowLaunch/outputLimit``.
   func launch(
-    _ command: FlowCommand, of unit: FlowUnit, outputLimit: Int? = nil
+    _ command: FlowCommand, of unit: FlowUnit, basis: String, outputLimit: Int? = nil
   ) -> FlowLaunch {
     let values = checker.values
     let directory = folder.workingFolder(unit.directory(values))
@@ -28,6 +30,6 @@ extension FlowSession {
     }
     return FlowLaunch(
       program: words.first ?? "", arguments: Array(words.dropFirst()), directory: directory,
-      variables: variables, standardInput: input, outputLimit: outputLimit)
+      variables: variables, standardInput: input, outputLimit: outputLimit, basis: basis)
   }
 }

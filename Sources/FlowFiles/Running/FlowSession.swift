@@ -21,13 +21,8 @@ final class FlowSession: Sendable {
   let locks: [String: Permits]
   /// The steps that have `each`, by name.
   let children: [String: FlowChildren]
-  /// The names of the steps that `lines-of` reads.
-  let lineSources: Set<String>
-  /// Distinguishes the keys of this process from those of earlier ones of the same run.
-  let beginning = EventTime.wallClockNow
   private let recorder: FlowStepRecorder
   private let ends = Lock<[String: FlowEnd]>([:])
-  private let stamps = Lock<(all: [FlowStamp], storedCount: Int)>(([], 0))
 
   init(
     _ checker: FlowChecker, _ plan: FlowPlan, journal: FlowJournal, keepsGoing: Bool,
@@ -48,18 +43,13 @@ final class FlowSession: Sendable {
     locks = Dictionary(
       uniqueKeysWithValues: file.locks.map { ($0, Permits($1, name: $0)) })
     var children: [String: FlowChildren] = [:]
-    var lineSources: Set<String> = []
-    for step in file.steps {
-      if step.each != nil { children[step.name] = FlowChildren() }
-      if case .linesOf(let source) = step.each { lineSources.insert(source.name) }
-    }
+    for step in file.steps where step.each != nil { children[step.name] = FlowChildren() }
     self.children = children
-    self.lineSources = lineSources
     for (name, values) in plan.children where plan.decisions[name]?.isSettled == true {
       children[name]?.values.set(values)
       for value in values {
-        let stamp = checker.stamps["\(name)[\(value)]"]
-        children[name]?.end(of: value).set(stamp.map { FlowStepState($0) } ?? FlowStepState())
+        children[name]?.end(of: value).set(
+          FlowStepState(checker.records[ExactText("\(name)[\(value)]")]))
       }
     }
   }
@@ -102,15 +92,6 @@ final class FlowSession: Sendable {
 
   /// How the steps have ended, by name.
   var stepEnds: [String: FlowEnd] { ends.withLock { $0 } }
-
-  func add(_ stamp: FlowStamp) { stamps.withLock { $0.all.append(stamp) } }
-
-  /// Stores the successes of this process, except those that are stored.
-  nonisolated(nonsending) func storeStamps() async throws {
-    let new = stamps.withLock { $0.all[$0.storedCount...] }
-    try await journal.store(Array(new))
-    stamps.withLock { $0.storedCount = max($0.storedCount, new.endIndex) }
-  }
 
   /// Notes and reports the end of a step or a child.
   func note(_ end: FlowEnd) {

@@ -3,69 +3,97 @@ import DurableOperations
 import Foundation
 import SystemSupport
 
-/// The beginning of a run: a new one, or the last one, which has not succeeded.
+/// The beginning of a run: a new one, or an earlier one that is continued.
 struct FlowStart: Sendable {
   let run: FlowRunRecord
-  let isResumed: Bool
-  /// The state of the resumed run in the journal; nil for a new run.
-  private let summary: RunSummary?
-  /// The earlier runs that the new one replaces.
-  private let replaced: [FlowRun]
-  /// The last successes by the name of the step or the child.
-  let stamps: [String: FlowStamp]
   let flow: FlowRun
-  /// Whether the process of the last run has ended before the run.
+  /// The last successes by the name of the step or the child.
+  let records: [ExactText: FlowRecord]
+  /// The later runs of some steps whose successes belong to this run.
+  let parts: Set<Int>
+  /// Whether an earlier process has begun the run.
+  let isContinued: Bool
+  /// Whether the run has succeeded. It is continued only by its name.
+  let isOver: Bool
+  /// Whether commands of an earlier process may be running.
   let mayHaveOrphans: Bool
+  /// The state of the continued run in the journal; nil for a new run, and if there is none.
+  private let summary: RunSummary?
+  /// An earlier run that the new one replaces.
+  private let replaced: FlowRunRecord?
+  /// Why an earlier run is not continued.
+  private let refusal: String?
 
-  /// Decides whether a run is resumed, and stores the successes of interrupted runs.
+  /// Decides which run is continued, or that a new one begins.
   ///
-  /// - Parameters:
-  ///   - path: The path of the flow file.
-  ///   - selection: The options that select steps. A run of some steps is always a new one.
-  ///   - definitions: The definitions of the steps by name, which most of the successes have.
+  /// - Parameter definitions: The definitions of the steps by name, which most of the successes have.
   init(
-    _ file: FlowFile, path: String, journal: FlowJournal, selection: String?, isFresh: Bool,
+    _ file: FlowFile, journal: FlowJournal, _ options: FlowRunOptions,
     definitions: [String: String]
   ) async throws {
-    let last = try await journal.lastRun(ofAllSteps: false)
-    let lastOfAll = try await journal.lastRun(ofAllSteps: true)
-    var open: [FlowRun] = []
-    var mayHaveOrphans = false
-    var resumed: (FlowRunRecord, RunSummary?)?
-    let fullPath = URL(fileURLWithPath: path).standardizedFileURL.path
+    let last = try await journal.lastRun()
     let values = Self.json(file.texts)
-    let runs = last?.number == lastOfAll?.number ? [last] : [last, lastOfAll]
-    for run in runs.compactMap(\.self) {
-      let summary = try await journal.store.summary(of: journal.id(ofRun: run.number))
-      switch summary?.state {
-      case .result, .cancelled: continue
-      case .ready, .running, .parked, .stuck, .error, nil: break
-      }
-      if summary?.state.hasEnded != true { mayHaveOrphans = true }
-      try await journal.storeSuccesses(ofRun: run.number)
-      if selection == nil, !isFresh, run.selection == nil, run.file == fullPath,
-        run.values == values
-      {
-        resumed = (run, summary)
-      } else if summary?.state.hasEnded == false, selection == nil || run.selection != nil {
-        let values = try JSONRunCoder().decode([String: String].self, from: run.values)
-        open.append(
-          FlowRun(
-            flow: file.name, number: run.number, values: values, selection: run.selection))
-      }
+    let selection = options.selection.text
+    let candidate = try await journal.lastRun(
+      named: options.name, values: values, selection: selection)
+    if let name = options.name, let candidate, !options.isFresh,
+      candidate.values != values || candidate.selection != selection
+    {
+      let found = "\(candidate.values)\(candidate.selection.map { " and \($0)" } ?? "")"
+      throw FlowFailure.other(
+        "run '\(name)' has other values or steps: \(found.onOneLine); expected the same ones, another "
+          + "name, or --fresh")
     }
-    replaced = open
-    self.mayHaveOrphans = mayHaveOrphans
-    stamps = try await journal.stamps(sharing: definitions)
-    isResumed = resumed != nil
-    summary = resumed?.1
-    run =
-      resumed?.0
-      ?? FlowRunRecord(
-        number: (last?.number ?? 0) + 1, file: fullPath, values: values, selection: selection,
-        began: EventTime.wallClockNow / 1_000_000)
+    var candidateSummary: RunSummary?
+    if let candidate {
+      candidateSummary = try await journal.store.summary(of: journal.id(ofRun: candidate.number))
+    }
+    let state = candidateSummary?.state
+    let isNew = options.selection.isPart || options.isFresh || state == .cancelled
+    var refusal: String?
+    if let candidate, !isNew, options.name == nil, state != .result {
+      refusal = Self.refusal(candidate, candidateSummary, file, next: (last?.number ?? 0) + 1)
+    }
+    isOver = state == .result
+    isContinued =
+      candidate != nil && !isNew && refusal == nil && (!isOver || options.name != nil)
+    replaced = isContinued || state?.hasEnded == true ? nil : candidate
+    self.refusal = refusal
+    summary = isContinued ? candidateSummary : nil
+    let path = URL(fileURLWithPath: file.path).standardizedFileURL.path
+    let continued = isContinued ? candidate : nil
+    run = FlowRunRecord(
+      number: continued?.number ?? (last?.number ?? 0) + 1, file: path, values: values,
+      selection: selection, name: continued?.name ?? options.name,
+      began: continued?.began ?? FlowStepRecord.now)
+    parts = try await isContinued ? journal.parts(of: run) : []
+    records = try await journal.records(
+      preferring: parts.union([run.number]), sharing: definitions)
     flow = FlowRun(
-      flow: file.name, number: run.number, values: file.texts, selection: selection)
+      flow: file.name, number: run.number, values: file.texts, selection: selection, name: run.name)
+    var lastSummary = candidateSummary
+    if let last, last.number != candidate?.number {
+      lastSummary = try await journal.store.summary(of: journal.id(ofRun: last.number))
+    }
+    mayHaveOrphans =
+      candidate != nil && state?.hasEnded != true
+      || last != nil && lastSummary?.state.hasEnded != true
+  }
+
+  /// Why a run that has not succeeded is too old to be continued; nil if it is not.
+  private static func refusal(
+    _ run: FlowRunRecord, _ summary: RunSummary?, _ file: FlowFile, next: Int
+  ) -> String? {
+    let ended = summary.map(\.updated) ?? Date(milliseconds: run.began)
+    // A clock that was set back says nothing about the age.
+    let age = Duration.milliseconds(abs(Int64(ended.timeIntervalSinceNow * 1_000)))
+    if age <= file.resumeWithin { return nil }
+    return "run \(run.number) \(verb(summary)) \(age.readableTime) ago, more than resume-within "
+      + "(\(file.resumeWithin.readableTime)): beginning run \(next)"
+  }
+
+  private static func verb(_ summary: RunSummary?) -> String {
+    summary?.state == .error ? "failed" : "was interrupted"
   }
 
   /// The values as JSON with sorted names.
@@ -79,33 +107,39 @@ struct FlowStart: Sendable {
 
   /// Stores the beginning of the run.
   func begin(in journal: FlowJournal) async throws {
-    for run in replaced {
-      let id = journal.id(ofRun: run.number)
-      try await journal.store.cancel(id, because: "run \(self.run.number) replaces it")
+    if let replaced {
+      let id = journal.id(ofRun: replaced.number)
+      try await journal.store.cancel(id, because: "run \(run.number) replaces it")
+      let values = try JSONRunCoder().decode([String: String].self, from: replaced.values)
+      let flow = FlowRun(
+        flow: flow.flow, number: replaced.number, values: values, selection: replaced.selection,
+        name: replaced.name)
       // Its process has ended, so nothing else ends it. A cancelled run begins no step.
-      _ = await DurableOperation(run, named: id, in: journal.store).run()
+      _ = await DurableOperation(flow, named: id, in: journal.store).run()
     }
-    if isResumed {
-      try await journal.successesWillBeAdded(toRun: run.number)
-      // A run that failed, or that was claimed too often without a success, has to be opened again.
-      switch summary?.state {
-      case .error, .stuck, .parked: try await journal.store.retry(journal.id(ofRun: run.number))
-      case .ready, .running, .result, .cancelled, nil: break
-      }
-    } else {
-      try await journal.add(run)
+    let id = journal.id(ofRun: run.number)
+    // A run that failed, or that was claimed too often without a success, has to be opened again.
+    switch summary?.state {
+    case .error, .stuck, .parked: try await journal.store.retry(id)
+    case .result: try await journal.store.forget(id)
+    case .ready, .running, .cancelled, nil: break
     }
+    try await journal.add(run)
   }
 
-  /// The message about a run that is resumed; nil for a new run.
+  /// The message about the run that is continued or not; nil for a new run.
   func message(_ file: FlowFile, _ plan: FlowPlan) -> String? {
-    guard isResumed else { return nil }
+    guard isContinued else { return refusal }
+    let name = run.name.map { " (\($0))" } ?? ""
     let date = summary?.updated ?? Date(milliseconds: run.began)
+    if isOver {
+      return "run \(run.number)\(name) of '\(file.name)' has succeeded at \(date.timeWithSeconds)"
+    }
     let end = summary?.state == .error ? "failed" : "interrupted"
     let done = plan.count { $0 == .done || $0 == .upToDate }
-    let count = file.steps.count
+    let count = plan.count { $0 != .excluded }
     var text =
-      "resuming run \(run.number) of '\(file.name)', \(end) at \(date.timeWithSeconds): "
+      "resuming run \(run.number)\(name) of '\(file.name)', \(end) at \(date.timeWithSeconds): "
       + "\(done) of \(count.counted("step")) \(count == 1 ? "is" : "are") done"
     let names = plan.redefined.map { "'\($0)'" }
     switch names.count {

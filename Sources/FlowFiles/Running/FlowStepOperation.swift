@@ -43,7 +43,8 @@ extension FlowSession {
         operations, width: .limited(to: width), onFailure: .runAll)
       let states = try await list.perform(in: context)
       note(FlowEnd(unit: step.name, state: .succeeded, duration: .now - clock))
-      return .success(FlowStepState(Array(needs.values) + states))
+      return .success(
+        FlowStepState(FlowMade(zip(operations, states).map { ($0.operationName, $1.made) })))
     } catch let error as ParallelOperationError {
       let failed = error.failures.count
       if failed > 0 {
@@ -82,10 +83,10 @@ extension FlowSession {
     case nil: return []
     case .list(let templates): return templates.map { $0.text(checker.values) }
     case .glob(let template):
-      return GlobPattern(template, checker.values)
-        .files(in: folder.workingFolder(step.directory?.text(checker.values)))
+      return checker.files(template, of: step)
     case .linesOf(let source):
-      guard let lines = needs[source.name]?.lines ?? checker.stamps[source.name]?.lines else {
+      guard let lines = needs[source.name]?.lines ?? checker.records[ExactText(source.name)]?.lines
+      else {
         throw FlowFailure.lines(
           "the lines of '\(source.name)' are unknown; run that step first")
       }

@@ -1,5 +1,4 @@
 import CompositeOperations
-import DurableOperations
 
 /// A step without `each`, or a child: decides whether it has to run, runs it, and stores its success
 /// before it ends.
@@ -12,33 +11,27 @@ struct FlowUnitOperation: ComposableOperation {
   var operationName: String { unit.name }
 
   func perform(in context: OperationContext) async throws -> FlowStepState {
-    let checker = session.checker
-    let needed = FlowStepState(needs.values)
     if session.isStopped(for: unit.step) { throw CancellationError() }
-    let isSelected = session.plan.decisions[unit.step.name] == .runs(.selected)
-    let changer = needs.max { $0.value.changed < $1.value.changed }?.key
-    if !isSelected {
-      let predecessor = unit.step.after.first {
-        session.plan.decisions[$0.name]?.isSettled == false
-      }?.name
-      let decision = checker.decision(
-        for: unit, needs: needed, changer: changer, predecessor: predecessor)
-      if decision.isSettled, let stamp = checker.stamps[unit.name] {
+    if unit.step.isGroup {
+      session.note(end(.succeeded))
+      return FlowStepState(FlowMade(needs.map { (name: $0.key, made: $0.value.made) }))
+    }
+    let used = FlowUse(needs.mapValues(\.made))
+    if session.plan.decisions[unit.step.name] != .runs(.selected) {
+      let decision = session.checker.decision(
+        for: unit, needs: used, predecessor: session.plan.predecessor(of: unit.step))
+      if decision.isSettled {
         session.note(end(decision == .done ? .done : .upToDate))
-        return FlowStepState(stamp)
+        return FlowStepState(session.checker.record(of: unit))
       }
     }
-    let execution = FlowExecution(unit: unit, needs: needed, session: session)
+    let execution = FlowExecution(unit: unit, used: used, session: session)
     let attempts = execution.attempts
     defer { session.runner.ended(unit) }
     do {
-      // The key has no effect within this process. It is different in the next one, which decides
-      // by the stored results whether a step is done.
-      let stamp = try await execution.journaled(as: "\(unit.name):\(session.beginning)")
-        .perform(in: context)
-      session.add(stamp)
+      let record = try await execution.perform(in: context)
       session.note(end(.succeeded, duration: attempts.duration, attempts: attempts.count))
-      return FlowStepState(stamp)
+      return FlowStepState(record)
     } catch {
       throw note(error, attempts.duration, attempts.count)
     }
@@ -68,7 +61,8 @@ struct FlowUnitOperation: ComposableOperation {
   ) -> FlowEnd {
     FlowEnd(
       unit: unit.name, state: state, reason: reason, duration: duration, attempts: attempts,
-      lastLines: lastLines, isChild: unit.each != nil)
+      lastLines: lastLines, log: state == .failed ? session.folder.log(of: unit.name) : nil,
+      isChild: unit.each != nil)
   }
 }
 

@@ -19,16 +19,19 @@ package struct FlowEnd: Sendable {
   /// The number of attempts that have begun; 0 for a step with children.
   package let attempts: Int
   /// The last lines of the output of a failed step.
-  let lastLines: [String]
+  package let lastLines: [String]
+  /// The path of the log of a failed step.
+  package let log: String?
   /// Whether it is a child of a step.
   package let isChild: Bool
 
   init(
     unit: String, state: State, reason: String? = nil, duration: Duration? = nil, attempts: Int = 0,
-    lastLines: [String] = [], isChild: Bool = false
+    lastLines: [String] = [], log: String? = nil, isChild: Bool = false
   ) {
     (self.unit, self.state, self.reason, self.duration) = (unit, state, reason, duration)
-    (self.attempts, self.lastLines, self.isChild) = (attempts, lastLines, isChild)
+    (self.attempts, self.lastLines, self.log) = (attempts, lastLines, log)
+    self.isChild = isChild
   }
 
   /// The line for a program or a person that reads the output.

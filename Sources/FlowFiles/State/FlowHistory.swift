@@ -13,21 +13,20 @@ package struct FlowStatus: Sendable {
     _ file: FlowFile, _ run: FlowRunRecord, _ journal: FlowJournal
   ) async throws {
     let summary = try await journal.store.summary(of: journal.id(ofRun: run.number))
-    let stamps = try await journal.journaledStamps(ofRun: run.number)
-      .reduce(into: try await journal.stamps(sharing: [:])) { $0[$1.unit] = $1 }
+    let records = try await journal.records(preferring: [run.number], sharing: [:])
     let ends = try await journal.ends(ofRun: run.number)
     var rows: [[String]] = []
     for step in file.steps {
-      let stamp = stamps[step.name]
+      let record = records[ExactText(step.name)]
       if let end = ends[step.name] {
         let duration =
           end.state == .succeeded
-          ? stamp.map { Duration.nanoseconds($0.duration).readableTime } : nil
+          ? record.map { Duration.nanoseconds($0.duration).readableTime } : nil
         rows.append([step.name, end.state.rawValue, duration ?? end.reason ?? ""])
-      } else if let stamp, stamp.run == run.number {
+      } else if let record, record.run == run.number {
         rows.append([
           step.name, FlowEnd.State.succeeded.rawValue,
-          Duration.nanoseconds(stamp.duration).readableTime,
+          Duration.nanoseconds(record.duration).readableTime,
         ])
       } else {
         rows.append([step.name, "not ended", ""])
@@ -45,6 +44,7 @@ package struct FlowStatus: Sendable {
   ) -> String {
     let began = Date(milliseconds: run.began).timeWithSeconds
     let options = run.selection.map { " with \($0)" } ?? ""
+    let number = "\(run.number)" + (run.name.map { " (\($0))" } ?? "")
     let state =
       switch summary?.state {
       case .result: "succeeded"
@@ -53,7 +53,7 @@ package struct FlowStatus: Sendable {
       case .running where summary?.ownerHasEnded == false: "running"
       case .running, .ready, .parked, .stuck, nil: "interrupted"
       }
-    return "run \(run.number) of '\(name)'\(options), began at \(began): \(state)"
+    return "run \(number) of '\(name)'\(options), began at \(began): \(state)"
   }
 }
 
@@ -74,7 +74,7 @@ package struct FlowHistory: Sendable {
     let journal = FlowJournal(of: file.name, in: folder)
     try await journal.open()
     do {
-      let run = try await journal.lastRun(ofAllSteps: false)
+      let run = try await journal.lastRun()
       let status: FlowStatus? =
         if let run { try await FlowStatus(file, run, journal) } else { nil }
       await journal.close()

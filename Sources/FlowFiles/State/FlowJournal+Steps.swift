@@ -138,14 +138,9 @@ extension FlowJournal {
   }
 
   /// Stores the ends of the steps of a run.
-  ///
-  /// - Precondition: The successes of the run are stored.
   func store(_ ends: [FlowEnd], ofRun number: Int) async throws {
     try await worker.run { [flow] connection in
       try connection.transaction(.immediate) {
-        try connection.execute(
-          "INSERT OR IGNORE INTO flow_stored VALUES (?1, ?2)",
-          [.text(flow), .integer(Int64(number))])
         try connection.store(ends.map { FlowStepRecord($0) }, flow, number)
       }
     }

@@ -8,6 +8,7 @@ struct FlowJournal: Sendable {
   let flow: String
   let store: RunStore
   let worker: SQLiteWorker
+  private let successes = FlowSuccesses()
 
   init(of flow: String, in folder: FlowFolder) {
     self.flow = flow
@@ -28,6 +29,27 @@ struct FlowJournal: Sendable {
     _ = try await store.runs(limit: 1)
     try await worker.run { connection in
       for table in Self.tables + Self.commandTables { try connection.execute(table) }
+      let hasName = try connection.fetchOne(
+        "SELECT 1 FROM pragma_table_info('flow_run') WHERE name = 'name'"
+      ) { _ in true }
+      if hasName == nil { try connection.execute("ALTER TABLE flow_run ADD COLUMN name TEXT") }
+    }
+  }
+
+  /// Removes what an earlier version of the program has stored about successes, of which this one
+  /// believes nothing.
+  ///
+  /// - Returns: Whether there was any.
+  func removeFormerSuccesses() async throws -> Bool {
+    try await worker.run { connection in
+      let exists = try connection.fetchOne(
+        "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'stamp'"
+      ) { _ in true }
+      if exists == nil { return false }
+      for table in ["stamp", "flow_stored"] {
+        try connection.execute("DROP TABLE IF EXISTS \(table)")
+      }
+      return true
     }
   }
 
@@ -40,21 +62,22 @@ struct FlowJournal: Sendable {
   private static let tables = [
     """
     CREATE TABLE IF NOT EXISTS flow_run (flow TEXT NOT NULL, number INTEGER NOT NULL,
-      file TEXT NOT NULL, "values" TEXT NOT NULL, selection TEXT, began INTEGER NOT NULL,
+      file TEXT NOT NULL, "values" TEXT NOT NULL, selection TEXT, began INTEGER NOT NULL, name TEXT,
       PRIMARY KEY (flow, number)) STRICT, WITHOUT ROWID
     """,
     """
-    CREATE TABLE IF NOT EXISTS stamp (flow TEXT NOT NULL, step TEXT NOT NULL, run INTEGER NOT NULL,
-      definition TEXT NOT NULL, inputs TEXT NOT NULL, outputs TEXT NOT NULL, lines TEXT,
-      ended INTEGER NOT NULL, changed INTEGER NOT NULL, since INTEGER NOT NULL,
-      duration INTEGER NOT NULL, PRIMARY KEY (flow, step)) STRICT, WITHOUT ROWID
+    CREATE TABLE IF NOT EXISTS flow_success (flow TEXT NOT NULL, step TEXT NOT NULL,
+      run INTEGER NOT NULL, definition TEXT NOT NULL, inputs TEXT NOT NULL, outputs TEXT NOT NULL,
+      lines TEXT, used TEXT NOT NULL, number INTEGER NOT NULL, made INTEGER NOT NULL,
+      ended INTEGER NOT NULL, duration INTEGER NOT NULL, PRIMARY KEY (flow, step, run))
+      STRICT, WITHOUT ROWID
+    """,
+    // The number of the last success of each flow.
+    """
+    CREATE TABLE IF NOT EXISTS flow_counter (flow TEXT PRIMARY KEY, number INTEGER NOT NULL)
+      STRICT, WITHOUT ROWID
     """,
     stepTable, stepIndex, sessionTable, sizeTable,
-    // The runs of which all successes are in `stamp`.
-    """
-    CREATE TABLE IF NOT EXISTS flow_stored (flow TEXT NOT NULL, run INTEGER NOT NULL,
-      PRIMARY KEY (flow, run)) STRICT, WITHOUT ROWID
-    """,
     """
     CREATE TABLE IF NOT EXISTS flow_process (flow TEXT NOT NULL, step TEXT NOT NULL,
       pid INTEGER NOT NULL, began INTEGER NOT NULL, boot TEXT NOT NULL,
@@ -70,10 +93,14 @@ struct FlowRunRecord: Sendable {
   let file: String
   /// The values as JSON.
   let values: String
-  /// The options that select steps; nil for a run of all steps.
+  /// See ``FlowSelection/text``.
   let selection: String?
+  /// The name that `--run` gave it.
+  let name: String?
   /// Milliseconds since 1970.
   let began: Int64
+
+  fileprivate static let columns = "number, file, \"values\", selection, began, name"
 
   fileprivate init(_ row: SQLiteStatement) {
     number = Int(row.integer(at: 0))
@@ -81,14 +108,14 @@ struct FlowRunRecord: Sendable {
     values = row.text(at: 2) ?? ""
     selection = row.text(at: 3)
     began = row.integer(at: 4)
+    name = row.text(at: 5)
   }
 
-  init(number: Int, file: String, values: String, selection: String?, began: Int64) {
-    self.number = number
-    self.file = file
-    self.values = values
-    self.selection = selection
-    self.began = began
+  init(
+    number: Int, file: String, values: String, selection: String?, name: String?, began: Int64
+  ) {
+    (self.number, self.file, self.values) = (number, file, values)
+    (self.selection, self.name, self.began) = (selection, name, began)
   }
 }
 
@@ -98,139 +125,79 @@ extension FlowJournal {
   func id(ofRun number: Int) -> RunID { RunID("\(flow)#\(number)") }
 
   /// Returns the last run.
-  ///
-  /// - Parameter all: Whether only runs of all steps count.
-  func lastRun(ofAllSteps all: Bool) async throws -> FlowRunRecord? {
+  func lastRun() async throws -> FlowRunRecord? {
     try await worker.run { [flow] connection in
       try connection.fetchOne(
         """
-        SELECT number, file, "values", selection, began FROM flow_run
-        WHERE flow = ?1 AND (selection IS NULL OR NOT ?2) ORDER BY number DESC LIMIT 1
-        """, [.text(flow), .integer(all ? 1 : 0)], FlowRunRecord.init)
+        SELECT \(FlowRunRecord.columns) FROM flow_run WHERE flow = ?1
+        ORDER BY number DESC LIMIT 1
+        """, [.text(flow)], FlowRunRecord.init)
     }
   }
 
-  /// Adds a run, and removes the oldest ones if there are more than a thousand.
+  /// Returns the last run with a name; without one, the last run with these values and this selection.
+  func lastRun(
+    named name: String?, values: String, selection: String?
+  ) async throws -> FlowRunRecord? {
+    try await worker.run { [flow] connection in
+      try connection.fetchOne(
+        """
+        SELECT \(FlowRunRecord.columns) FROM flow_run
+        WHERE flow = ?1 AND iif(?2 IS NULL, "values" = ?3 AND selection IS ?4, name = ?2)
+        ORDER BY number DESC LIMIT 1
+        """,
+        [
+          .text(flow), name.map { .text($0) } ?? .null, .text(values),
+          selection.map { .text($0) } ?? .null,
+        ], FlowRunRecord.init)
+    }
+  }
+
+  /// Returns the numbers of the later runs of some steps that have the values of a run.
+  func parts(of run: FlowRunRecord) async throws -> Set<Int> {
+    try await worker.run { [flow] connection in
+      Set(
+        try connection.fetchAll(
+          """
+          SELECT number FROM flow_run
+          WHERE flow = ?1 AND number > ?2 AND "values" = ?3 AND selection LIKE '--%'
+          """, [.text(flow), .integer(Int64(run.number)), .text(run.values)]
+        ) { Int($0.integer(at: 0)) })
+    }
+  }
+
+  /// Adds a run, or replaces its row, and removes the oldest ones if there are more than a thousand.
   func add(_ run: FlowRunRecord) async throws {
     try await worker.run { [flow] connection in
       try connection.transaction(.immediate) {
         try connection.execute(
-          "INSERT INTO flow_run VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+          """
+          INSERT OR REPLACE INTO flow_run (flow, number, file, "values", selection, began, name)
+          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+          """,
           [
             .text(flow), .integer(Int64(run.number)), .text(run.file), .text(run.values),
             run.selection.map { .text($0) } ?? .null, .integer(run.began),
+            run.name.map { .text($0) } ?? .null,
           ])
         let oldest: [SQLiteValue] = [.text(flow), .integer(Int64(run.number - 1_000))]
         try connection.execute("DELETE FROM flow_run WHERE flow = ?1 AND number <= ?2", oldest)
-        try connection.execute("DELETE FROM flow_stored WHERE flow = ?1 AND run <= ?2", oldest)
+        // Of each step, the last success stays.
+        try connection.execute(
+          """
+          DELETE FROM flow_success AS old WHERE flow = ?1 AND run <= ?2 AND EXISTS
+            (SELECT 1 FROM flow_success WHERE flow = ?1 AND step = old.step AND run > old.run)
+          """, oldest)
       }
     }
   }
-}
 
-// MARK: Stamps
-
-extension FlowJournal {
-  /// Returns the last successes by the name of the step or the child.
+  /// Stores a success, with its number, before it returns.
   ///
-  /// - Parameter definitions: Texts to use for equal definitions, by the name of the step, so that
-  ///   10,000 of them are not stored twice.
-  func stamps(sharing definitions: [String: String]) async throws -> [String: FlowStamp] {
-    try await worker.run { [flow] connection in
-      var stamps: [String: FlowStamp] = [:]
-      stamps.reserveCapacity(definitions.count)
-      var last: FlowStamp?
-      _ = try connection.fetchAll(
-        """
-        SELECT step, run, definition, inputs, outputs, lines, ended, changed, since, duration
-        FROM stamp WHERE flow = ?1
-        """, [.text(flow)]
-      ) { row in
-        let stamp = FlowStamp(row, sharing: definitions, last)
-        stamps[stamp.unit] = stamp
-        last = stamp
-      }
-      return stamps
-    }
-  }
-
-  /// Stores successes of which the engine has stored the results, so that they outlive the run.
-  func store(_ stamps: [FlowStamp]) async throws {
-    if stamps.isEmpty { return }
-    try await worker.run { [flow] connection in
-      try connection.transaction(.immediate) {
-        for stamp in stamps {
-          try connection.execute(
-            """
-            INSERT INTO stamp VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
-            ON CONFLICT DO UPDATE SET run = ?3, definition = ?4, inputs = ?5, outputs = ?6,
-              lines = ?7, ended = ?8, changed = ?9, since = ?10, duration = ?11
-            WHERE ended <= ?8
-            """,
-            [
-              .text(flow), .text(stamp.unit), .integer(Int64(stamp.run)),
-              .text(stamp.definition), .text(stamp.inputs), .text(stamp.outputs),
-              stamp.lines.map { .text($0.joined(separator: "\n")) } ?? .null,
-              .integer(stamp.ended), .integer(stamp.changed), .integer(stamp.since),
-              .integer(stamp.duration),
-            ])
-        }
-      }
-    }
-  }
-
-  /// Stores the successes of a run that has not ended, or has failed, unless its process has done
-  /// that.
-  func storeSuccesses(ofRun number: Int) async throws {
-    let isStored = try await worker.run { [flow] connection in
-      try connection.fetchOne(
-        "SELECT 1 FROM flow_stored WHERE flow = ?1 AND run = ?2",
-        [.text(flow), .integer(Int64(number))]
-      ) { _ in true }
-    }
-    if isStored == nil { try await store(journaledStamps(ofRun: number)) }
-  }
-
-  /// Notes that the next successes of a run are only where the engine stores them, until the run
-  /// ends.
-  func successesWillBeAdded(toRun number: Int) async throws {
-    try await worker.run { [flow] connection in
-      try connection.execute(
-        "DELETE FROM flow_stored WHERE flow = ?1 AND run = ?2",
-        [.text(flow), .integer(Int64(number))])
-    }
-  }
-
-  /// Returns the successes that the engine has stored for a run that has not ended.
-  func journaledStamps(ofRun number: Int) async throws -> [FlowStamp] {
-    guard let run = try await store.run(id(ofRun: number)) else { return [] }
-    let decoder = JSONDecoder()
-    return run.steps.compactMap { step in
-      guard !step.key.isEmpty, step.kind == .result, let value = step.value else { return nil }
-      return try? decoder.decode(FlowStamp.self, from: Data(value.utf8))
-    }
-  }
-}
-
-extension FlowStamp {
-  /// - Parameters:
-  ///   - definitions: Texts to use for an equal definition, by the name of the step.
-  ///   - last: A stamp whose inputs are used if they are equal.
-  fileprivate init(
-    _ row: SQLiteStatement, sharing definitions: [String: String], _ last: FlowStamp?
-  ) {
-    let unit = row.text(at: 0) ?? ""
-    let step = unit.utf8.last == UInt8(ascii: "]") ? unit.stepName : unit
-    let definition = row.text(at: 2) ?? ""
-    let inputs = row.text(at: 3) ?? ""
-    let known = definitions[step]
-    self.init(
-      unit: unit, run: Int(row.integer(at: 1)),
-      definition: known == definition ? known ?? definition : definition,
-      inputs: last?.inputs == inputs ? last?.inputs ?? inputs : inputs,
-      outputs: row.text(at: 4) ?? "",
-      lines: row.text(at: 5).map { $0.isEmpty ? [] : $0.components(separatedBy: "\n") },
-      ended: row.integer(at: 6), changed: row.integer(at: 7), since: row.integer(at: 8),
-      duration: row.integer(at: 9))
+  /// - Parameter replacesOthers: Whether successes of other runs say nothing any more, because the step
+  ///   has outputs, and they are as this one left them.
+  /// - Returns: The success with its number.
+  func add(_ record: FlowRecord, replacesOthers: Bool) async throws -> FlowRecord {
+    try await successes.add(record, replacesOthers: replacesOthers, of: flow, by: worker)
   }
 }

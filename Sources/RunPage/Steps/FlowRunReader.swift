@@ -84,15 +84,16 @@ final class FlowRunReader: Sendable {
     guard let key = Key(run), run.cancelled == nil,
       run.state != .result, run.state != .cancelled, run.state != .running || run.ownerHasEnded,
       let flow = try? JSONRunCoder().decode(FlowRun.self, from: details.sequence),
-      // A run of some steps is always a new one.
-      flow.selection == nil
+      // A run of some steps without what they need is always a new one.
+      flow.selection?.hasPrefix("--") != true
     else { return nil }
     let found =
       try await read(from: ["flow_run"]) { connection in
         try connection.fetchOne(
           """
-          SELECT file FROM flow_run WHERE flow = ?1 AND number = ?2 AND number =
-            (SELECT max(number) FROM flow_run WHERE flow = ?1 AND selection IS NULL)
+          SELECT file FROM flow_run AS this WHERE flow = ?1 AND number = ?2 AND NOT EXISTS
+            (SELECT 1 FROM flow_run AS later WHERE later.flow = ?1 AND later.number > ?2
+              AND later."values" = this."values" AND later.selection IS this.selection)
           """, key.values
         ) { $0.text(at: 0) ?? "" }
       } ?? nil
@@ -104,6 +105,8 @@ final class FlowRunReader: Sendable {
     }
     let usual = FlowFolder(ofFile: file, flow: key.flow, journal: nil).journal
     if path != usual { words += ["--journal", path] }
+    if let name = flow.name { words += ["--run", name] }
+    words += flow.selection?.split(separator: " ").map(String.init) ?? []
     return words.map(\.quotedForShell).joined(separator: " ")
   }
 

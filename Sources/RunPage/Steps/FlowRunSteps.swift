@@ -126,9 +126,17 @@ struct FlowRunSteps: Sendable {
 
   /// The names of the steps that options select; nil for all.
   private static func selection(_ text: String?, in file: FlowFile) -> Set<String>? {
-    let words = text?.split(separator: " ", maxSplits: 1).map(String.init) ?? []
-    guard words.count == 2 else { return nil }
-    return words[0] == "--from" ? try? file.steps(from: words[1]) : [words[1]]
+    guard let text else { return nil }
+    var selection = FlowSelection()
+    var words = text.split(separator: " ").map(String.init)[...]
+    while let word = words.popFirst() {
+      switch word {
+      case "--from": selection.from.append(words.popFirst() ?? "")
+      case "--only": selection.only.append(words.popFirst() ?? "")
+      default: selection.targets.append(word)
+      }
+    }
+    return try? selection.steps(of: file)
   }
 }
 

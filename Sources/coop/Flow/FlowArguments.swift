@@ -1,5 +1,6 @@
 import CommandLineOperations
 import DurableOperations
+import FlowFiles
 import SystemSupport
 
 /// The arguments of `coop flow`.
@@ -14,10 +15,8 @@ struct FlowArguments {
   private(set) var options = TraceOptions()
   private(set) var values: [String: String] = [:]
   private(set) var journal: String?
-  private(set) var keepsGoing = false
-  private(set) var isFresh = false
-  private(set) var from: String?
-  private(set) var only: String?
+  /// The steps, the name and the beginning of the run.
+  private(set) var run = FlowRunOptions()
   private(set) var isDryRun = false
   /// The address of the database whose workers run the commands; nil to run them in this process.
   private(set) var address: String?
@@ -56,7 +55,7 @@ struct FlowArguments {
   private var optionNames: String {
     switch action {
     case .run:
-      "--set, --journal, --keep-going, --fresh, --from, --only, --dry-run, --on, --queue, "
+      "--set, --journal, --run, --keep-going, --fresh, --force, --from, --only, --dry-run, --on, --queue, "
         + "--timeline, --trace or --json"
     case .status, .log: "--journal"
     case .show, .schema: "no options"
@@ -76,10 +75,23 @@ struct FlowArguments {
         throw UsageError("flow run: invalid value \(pair.onOneLine); expected name=text")
       }
       values[String(pair[..<equal])] = String(pair[pair.index(after: equal)...])
-    case ("--keep-going", .run): keepsGoing = true
-    case ("--fresh", .run): isFresh = true
-    case ("--from", .run): from = try text("--from", "the name of a step", &rest)
-    case ("--only", .run): only = try text("--only", "the name of a step", &rest)
+    case ("--run", .run):
+      let name = try text("--run", "the name of a run", &rest)
+      guard name.isFlowName else {
+        throw UsageError(
+          "flow run: invalid name of a run \(name.onOneLine); expected letters, digits, '.', '_' and "
+            + "'-', such as 2026-11-30")
+      }
+      run.name = name
+    case ("--keep-going", .run): run.keepsGoing = true
+    case ("--fresh", .run): run.isFresh = true
+    case ("--force", .run):
+      run.isFresh = true
+      run.selection.forcesAll = true
+    case ("--from", .run):
+      run.selection.from.append(try text("--from", "the name of a step", &rest))
+    case ("--only", .run):
+      run.selection.only.append(try text("--only", "the name of a step", &rest))
     case ("--dry-run", .run): isDryRun = true
     case ("--on", .run):
       let text = try text("--on", Self.expectedAddress, &rest)
@@ -112,7 +124,9 @@ struct FlowArguments {
       case .log: ["FILE", "STEP"]
       case .schema: []
       }
-    guard positions.count == expected.count else {
+    // `run` takes any number of steps.
+    let most = action == .run ? Int.max : expected.count
+    guard positions.count >= expected.count, positions.count <= most else {
       let problem =
         positions.count < expected.count
         ? "no \(expected[positions.count])"
@@ -121,9 +135,16 @@ struct FlowArguments {
       throw UsageError("flow \(action): \(problem); expected \(list)")
     }
     if let file = positions.first { self.file = file }
-    if positions.count > 1 { step = positions[1] }
-    if from != nil, only != nil {
-      throw UsageError("flow run: --from and --only; expected one of them")
+    if action == .run {
+      run.selection.targets = Array(positions.dropFirst())
+      if !run.selection.targets.isEmpty, !run.selection.from.isEmpty || !run.selection.only.isEmpty
+      {
+        throw UsageError(
+          "flow run: \(run.selection.targets[0].onOneLine) and --from or --only; expected steps, or "
+            + "options with steps")
+      }
+    } else if positions.count > 1 {
+      step = positions[1]
     }
     if queue != nil, address == nil {
       throw UsageError("flow run: --queue without --on; expected --on ADDRESS")

@@ -4,19 +4,20 @@ import FlowFiles
 /// `coop flow run|show|status|log|schema FILE …`
 struct FlowCommandLine {
   static let usage = """
-    usage: coop flow run FILE [--set NAME=TEXT]… [--journal PATH] [--keep-going] [--fresh] [--from STEP] [--only STEP]
-                                [--dry-run] [--on ADDRESS] [--queue QUEUE] [--json] [--trace FILE] [--timeline FILE]
+    usage: coop flow run FILE [STEP]… [--set NAME=TEXT]… [--journal PATH] [--keep-going] [--run NAME] [--fresh] [--force]
+                              [--from STEP]… [--only STEP]… [--dry-run] [--on ADDRESS] [--queue QUEUE] [--json]
+                              [--trace FILE] [--timeline FILE]
            coop flow show FILE
            coop flow status FILE [--journal PATH]
            coop flow log FILE STEP [--journal PATH]
            coop flow schema
 
-    Runs the commands of a flow file, in YAML or JSON, as a graph. A journal stores the end of each step before the steps
-    that need it begin. After a crash, a signal or a failure, the same command resumes the run: the finished steps stay
-    finished, unless their definition has changed.
+    Runs the commands of a flow file, in YAML or JSON, as a graph. A journal stores the success of each step before the
+    steps that need it begin. After a crash, a signal or a failure, the same command resumes the run.
 
-      run               runs the steps that have to run. A step with outputs does not run if its definition, its inputs
-                        and its outputs are unchanged
+      run               runs the steps that are not current: the named ones with everything that they need, or all but
+                        the manual ones. A step is current if it has succeeded in this run, or has outputs; and if its
+                        definition, its inputs, its outputs and what it needs are as they were
       show              prints the graph as a Mermaid diagram
       status            prints the steps of the last run
       log               prints the output of a step, or of a child such as 'step[value]'
@@ -26,7 +27,9 @@ struct FlowCommandLine {
       --journal PATH    stores the runs in this SQLite file (default: .flow/FLOW/journal.sqlite beside FILE)
       --keep-going      runs every step that can run; without it, the first failure cancels the running steps, and only
                         steps with 'after' still begin
+      --run NAME        continues the run with this name, or begins it: --run "$(date +%F)" for one run a day
       --fresh           begins a new run instead of resuming the last one
+      --force           begins a new run, and runs every step
       --from STEP       runs the step and all steps that need it
       --only STEP       runs that step alone
       --dry-run         prints which steps would run and why, and runs nothing

@@ -53,6 +53,10 @@ struct FlowPrinter: Sendable {
           json.number(duration / .seconds(1))
           json.member("attempts", end.attempts)
         }
+        if let log = end.log {
+          json.member("lines", end.lastLines)
+          json.member("log", log)
+        }
       case .runEnded(let state, let counts):
         begin("run-ended", event, &json)
         json.member("state", state.rawValue)

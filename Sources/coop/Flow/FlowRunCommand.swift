@@ -12,21 +12,13 @@ struct FlowRunCommand {
   /// - Returns: The exit status.
   func run() async throws -> Int32 {
     let file = try FlowFile.read(contentsOf: arguments.file, setting: arguments.values)
-    let options = FlowRunOptions(
-      selection, isFresh: arguments.isFresh, keepsGoing: arguments.keepsGoing)
-    let runner = try FlowFileRunner(file, journal: arguments.journal, options)
+    let runner = try FlowFileRunner(file, journal: arguments.journal, arguments.run)
     if arguments.isDryRun {
-      var lines = try await runner.plannedSteps()
-      if lines.isEmpty { lines = ["nothing would run"] }
+      let lines = try await runner.plannedSteps()
       try StandardOutput().write(Array((lines.joined(separator: "\n") + "\n").utf8))
       return ExitStatus.success
     }
     return try await runner.whileLocked { try await run(runner) }
-  }
-
-  private var selection: FlowRunOptions.Selection {
-    if let step = arguments.from { return .from(step) }
-    return arguments.only.map { .only($0) } ?? .all
   }
 
   private func run(_ runner: FlowFileRunner) async throws -> Int32 {

@@ -6,12 +6,13 @@ import Testing
     ([], "flow: no action; expected run, show, status, log or schema"),
     (["go"], "flow: unknown action go; expected run, show, status, log or schema"),
     (["run"], "flow run: no FILE; expected FILE"),
-    (["run", "a", "b"], "flow run: unexpected argument b; expected FILE"),
+    (["show", "a", "b"], "flow show: unexpected argument b; expected FILE"),
+    (["run", "a", "--run", "a/b"], "flow run: invalid name of a run a/b; expected letters, "),
+    (["run", "a", "b", "--only", "c"], "flow run: b and --from or --only; expected steps, or "),
     (["run", "a", "--fast"], "flow run: unknown option --fast; expected --set, "),
     (["run", "a", "--set"], "flow run: --set without a value; expected name=text"),
     (["run", "a", "--set", "=x"], "flow run: invalid value =x; expected name=text"),
     (["run", "a", "--from"], "flow run: --from without a value; expected the name of a step"),
-    (["run", "a", "--from", "b", "--only", "c"], "--from and --only; expected one of them"),
     (["run", "a", "--timeline", "b"], "invalid timeline file b; expected"),
     (["show", "a", "--json"], "flow show: unknown option --json; expected no options"),
     (["log", "a"], "flow log: no STEP; expected FILE and STEP"),
@@ -31,8 +32,8 @@ import Testing
 
   @Test func `an unknown step is reported with a similar one`() async throws {
     let flow = try FlowFixture(#""build": {"run": "true"}"#)
-    for option in ["--from", "--only"] {
-      let printed = try await flow.run(option, "biuld")
+    for arguments in [["--from", "biuld"], ["--only", "biuld"], ["biuld"]] {
+      let printed = try await flow.program(["run", "f.json"] + arguments).run()
       #expect(printed.status == 1)
       #expect(printed.error == "f.json: unknown step 'biuld'; did you mean 'build'?\n")
     }

@@ -115,16 +115,11 @@ import TestSupport
       guard FileManager.default.fileExists(atPath: path) else { return [] }
       let connection = try SQLiteConnection.open(
         path, for: .writing, SQLiteConfiguration(access: .existing, durability: .normal))
-      let tables = try connection.fetchAll(
-        "SELECT name FROM sqlite_schema WHERE name IN ('step', 'stamp')"
-      ) { $0.text(at: 0) }
-      guard tables.count == 2 else { return [] }
-      return try connection.fetchAll(
-        """
-        SELECT json_extract(value, '$.unit') FROM step WHERE key <> '' AND kind = 'result'
-        UNION SELECT step FROM stamp
-        """
-      ) { $0.text(at: 0) ?? "" }
+      let table = try connection.fetchOne(
+        "SELECT 1 FROM sqlite_schema WHERE name = 'flow_success'"
+      ) { _ in true }
+      if table == nil { return [] }
+      return try connection.fetchAll("SELECT step FROM flow_success") { $0.text(at: 0) ?? "" }
     }
 
     /// Whether the run has ended.

@@ -163,13 +163,16 @@ import Testing
   }
 
   @Test func `--json prints an event on each line`() async throws {
-    let flow = try FlowFixture(#""a": {"run": "true"}, "b": {"run": "exit 3", "needs": ["a"]}"#)
+    let flow = try FlowFixture(
+      #""a": {"run": "true"}, "b": {"run": "echo why; exit 3", "needs": ["a"]}"#)
     let printed = try await flow.run("--json")
     struct Event: Decodable {
       let event: String
       let run: Int
       let step: String?
       let state: String?
+      let lines: [String]?
+      let log: String?
     }
     let decoder = JSONDecoder()
     let events = try printed.text.split(separator: "\n").map {
@@ -184,6 +187,18 @@ import Testing
         "step-ended b failed", "run-ended failed",
       ])
     #expect(events.allSatisfy { $0.run == 1 })
+    #expect(events.compactMap(\.lines) == [["why"]])
+    let log = try #require(events.compactMap(\.log).first)
+    #expect(try String(contentsOfFile: log, encoding: .utf8) == "why\n")
+  }
+
+  @Test func `--json prints events also for a run with nothing to do`() async throws {
+    let flow = try FlowFixture(#""a": {"run": "touch a", "outputs": ["a"]}"#)
+    #expect(try await flow.run().status == 0)
+    let lines = try await flow.run("--json").text.split(separator: "\n")
+    #expect(lines.count == 2)
+    #expect(lines[0].contains(#""event":"run-began""#))
+    #expect(lines[1].contains(#""event":"run-ended""#) && lines[1].contains(#""up to date":1"#))
   }
 
   @Test func `--trace and --timeline show the steps`() async throws {

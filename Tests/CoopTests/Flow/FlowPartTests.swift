@@ -30,6 +30,65 @@ import Testing
     #expect(printed.ends == ["b: succeeded"])
   }
 
+  @Test func `L12: named steps run with everything that they need`() async throws {
+    let flow = try FlowFixture(Self.steps)
+    let printed = try await flow.run("b")
+    #expect(printed.ends == ["a: succeeded", "b: succeeded"], "\(printed.error)")
+    #expect(try await flow.flow("status", "f.json").text.hasPrefix("run 1 of 'f' with b, began"))
+    try flow.folder.write("", to: "log")
+    #expect(try await flow.run("d", "b").status == 0)
+    #expect(Set(flow.lines("log")) == ["a", "b", "d"])
+  }
+
+  @Test func `L12: --only and --from may be repeated`() async throws {
+    let flow = try FlowFixture(Self.steps)
+    #expect(try await flow.run("--only", "b", "--only", "d").status == 0)
+    #expect(Set(flow.lines("log")) == ["b", "d"])
+    try flow.folder.write("", to: "log")
+    #expect(try await flow.run("--from", "b", "--only", "d").status == 0)
+    #expect(Set(flow.lines("log")) == ["b", "c", "d"])
+  }
+
+  @Test func `L12: a manual step runs only if it is named, or a named step needs it`()
+    async throws
+  {
+    let flow = try FlowFixture(
+      """
+      "a": {"run": "echo a >> log"}, "key": {"run": "echo key >> log", "manual": true},
+      "deploy": {"run": "echo deploy >> log", "manual": true, "needs": ["a", "key"]}
+      """)
+    #expect(try await flow.run().ends == ["a: succeeded"])
+    #expect(flow.lines("log") == ["a"])
+    #expect(try await flow.run("deploy").status == 0)
+    #expect(Set(flow.lines("log").dropFirst()) == ["a", "key", "deploy"])
+  }
+
+  @Test func `L12: a step without commands runs what it needs, and nothing itself`()
+    async throws
+  {
+    let flow = try FlowFixture(
+      """
+      "app": {"run": "touch app", "outputs": ["app"]},
+      "docs": {"run": "touch docs", "outputs": ["docs"]},
+      "all": {"needs": ["app", "docs"]}, "none": {"run": "false"}
+      """)
+    let printed = try await flow.run("all")
+    #expect(
+      Set(printed.ends) == ["app: succeeded", "docs: succeeded", "all: succeeded"],
+      "\(printed.error)")
+    let second = try await flow.run("all")
+    #expect(second.error == "coop flow: 'f': all steps are up to date\n")
+    #expect(second.ends.isEmpty)
+  }
+
+  @Test func `L12: --force runs every step in a new run`() async throws {
+    let flow = try FlowFixture(
+      #""a": {"run": "touch a", "outputs": ["a"]}, "b": {"run": "touch b", "outputs": ["b"]}"#)
+    #expect(try await flow.run().status == 0)
+    #expect(try await flow.run("--force", "a").ends == ["a: succeeded"])
+    #expect(Set(try await flow.run("--force").ends) == ["a: succeeded", "b: succeeded"])
+  }
+
   @Test func `L12: --dry-run runs nothing and prints what would run and why`() async throws {
     let flow = try FlowFixture(Self.steps)
     #expect(
@@ -46,6 +105,7 @@ import Testing
     #expect(
       try await flow.run("--dry-run").text == """
         a: it has no outputs
+        b: it needs 'a', which runs
         c: it has no outputs
         d: it has no outputs
 

@@ -108,9 +108,13 @@ import Testing
     }
     _ = try await plan("1")
     #expect(try await plan("1", "--dry-run") == "nothing would run\n")
-    #expect(try await plan("2", "--dry-run") == "a: its definition changed\n")
-    #expect(try await plan("1", "--dry-run", "--set", "v=2") == "a: its definition changed\n")
-    #expect(try await plan("1", "--dry-run", "--set", "w=y") == "b: its definition changed\n")
+    #expect(try await plan("2", "--dry-run") == "a: its definition changed\n1 step is current\n")
+    #expect(
+      try await plan("1", "--dry-run", "--set", "v=2")
+        == "a: its definition changed\n1 step is current\n")
+    #expect(
+      try await plan("1", "--dry-run", "--set", "w=y")
+        == "b: its definition changed\n1 step is current\n")
   }
 
   @Test func `L6: a step runs if a step that it needs changed an output, and not otherwise`()
@@ -120,8 +124,10 @@ import Testing
       """
       "a": {"run": "cat in > new; cmp -s new out || cp new out", "inputs": ["in"],
         "outputs": ["out"]},
+      "group": {"needs": ["a"]},
+      "b": {"run": "echo b >> log", "needs": ["group"], "outputs": ["log"]},
       "link": {"run": "true", "needs": ["a"]},
-      "b": {"run": "echo b >> log", "needs": ["link"], "outputs": ["log"]}
+      "c": {"run": "echo c >> clog", "needs": ["link"], "outputs": ["clog"]}
       """)
     func run(_ contents: String, _ seconds: TimeInterval) async throws -> ProgramResult {
       let file = try flow.folder.write(contents, to: "in")
@@ -130,10 +136,11 @@ import Testing
       return try await flow.run()
     }
     _ = try await run("1", 0)
-    #expect(
-      try await run("1", 10).ends == ["a: succeeded", "link: succeeded", "b: up to date"])
+    // The outputs of `a` are as before. `link` has none, so what it did cannot be compared.
+    #expect(try await run("1", 10).ends.contains("b: up to date"))
     #expect(flow.lines("log") == ["b"])
-    #expect(try await run("2", 20).ends.last == "b: succeeded")
+    #expect(flow.lines("clog") == ["c", "c"])
+    #expect(try await run("2", 20).ends.contains("b: succeeded"))
     #expect(flow.lines("log") == ["b", "b"])
   }
 

@@ -64,31 +64,32 @@ struct FlowCommands {
 }
 
 extension FlowPlan {
-  /// Whether the result of a command of an earlier process counts for this run: its step runs now,
-  /// and nothing on which it depends has changed or runs again.
+  /// Whether the result of a command of an earlier process may count for this run: its step runs now,
+  /// and nothing that it needs has changed or runs again. When it begins, ``FlowLaunch/basis`` decides.
   func canContinue(_ command: FlowSentCommand, _ checker: FlowChecker) -> Bool {
     let name = command.unit.stepName
-    guard checker.isResumed, command.run == checker.run,
+    guard checker.runs.contains(command.run),
       let step = checker.file.step(named: name), decisions[name]?.isSettled == false,
       command.definition == checker.definitions[name],
-      command.succeeded == checker.stamps[command.unit]?.ended ?? 0,
-      let unit = step.units(children[name]).first(where: { $0.name == command.unit })
+      command.succeeded == checker.records[ExactText(command.unit)]?.number ?? 0,
+      let unit = step.units(children[name]).first(where: {
+        ExactText($0.name) == ExactText(command.unit)
+      })
     else { return false }
     let (needs, after) = checker.file.beginningDependencies(of: step)
     guard (needs + after).allSatisfy({ decisions[$0]?.isSettled == true }) else { return false }
-    var states = needs.compactMap { state(of: $0) }
+    var numbers = needs.compactMap { state(of: $0)?.made.number }
     var next = step
     while case .sameAs(let reference) = next.each,
       let source = checker.file.step(named: reference.name)
     {
       let unit = FlowUnit(step: source, each: unit.each)
-      guard let stamp = checker.stamps[unit.name], checker.hasSucceededInRun(unit),
+      guard let record = checker.record(of: unit), checker.hasSucceededInRun(unit),
         checker.hasSameDefinition(unit)
       else { return false }
-      states.append(FlowStepState(stamp))
+      numbers.append(record.made)
       next = source
     }
-    let needed = FlowStepState(states)
-    return needed.isCurrent && max(needed.changed, needed.since) <= command.began
+    return numbers.allSatisfy { $0 <= command.began }
   }
 }

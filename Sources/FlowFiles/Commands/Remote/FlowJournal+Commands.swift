@@ -15,9 +15,9 @@ struct FlowSentCommand: Hashable, Sendable {
   let place: String
   /// The definition of the step.
   let definition: String
-  /// When the unit had last succeeded, in nanoseconds since 1970; 0 for never.
+  /// The number of the last success of the unit; 0 for none.
   let succeeded: Int64
-  /// When it was given to the workers, in nanoseconds since 1970.
+  /// The highest number of a success of the flow when it was given to the workers.
   let began: Int64
   /// Whether the log of the unit has its output.
   var isLogged = false
@@ -77,22 +77,23 @@ extension FlowJournal {
   func addCommand(
     of unit: String, run: Int, at place: String, definition: String, succeeded: Int64
   ) async throws -> FlowSentCommand {
-    let began = EventTime.wallClockNow
-    let number = try await worker.run { [flow] connection in
+    let row = try await worker.run { [flow] connection in
       try connection.fetchOne(
         """
         INSERT INTO flow_command (flow, step, run, place, definition, succeeded, began)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) RETURNING number
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6,
+          coalesce((SELECT number FROM flow_counter WHERE flow = ?1), 0))
+        RETURNING number, began
         """,
         [
           .text(flow), .text(unit), .integer(Int64(run)), .text(place), .text(definition),
-          .integer(succeeded), .integer(began),
+          .integer(succeeded),
         ]
-      ) { Int($0.integer(at: 0)) }
+      ) { (Int($0.integer(at: 0)), $0.integer(at: 1)) }
     }
     return FlowSentCommand(
-      number: number ?? 0, unit: unit, run: run, place: place, definition: definition,
-      succeeded: succeeded, began: began)
+      number: row?.0 ?? 0, unit: unit, run: run, place: place, definition: definition,
+      succeeded: succeeded, began: row?.1 ?? 0)
   }
 
   /// Notes that the log has the output of a command. The caller does not wait for it.

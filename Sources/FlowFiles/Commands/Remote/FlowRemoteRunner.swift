@@ -89,7 +89,7 @@ final class FlowRemoteRunner: FlowRunner {
     let command = try await commands.journal.addCommand(
       of: unit.name, run: checker.run, at: commands.place,
       definition: checker.definitions[unit.step.name] ?? "",
-      succeeded: checker.stamps[unit.name]?.ended ?? 0)
+      succeeded: checker.record(of: unit)?.number ?? 0)
     if let result = try await result(of: command, launch) { return result }
     throw FlowFailure.other("run \(commands.id(command)) was cancelled in \(commands.place)")
   }

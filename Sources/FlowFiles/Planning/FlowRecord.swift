@@ -1,0 +1,117 @@
+import SystemSupport
+
+/// The last success of a step or a child: the only fact that is stored about it, and all that the
+/// decision uses which is not observed now.
+struct FlowRecord: Hashable, Sendable {
+  /// The name of the step or the child.
+  let unit: String
+  /// The number of the run to which the success belongs.
+  let run: Int
+  let definition: String
+  /// The files of `inputs` before the commands ran.
+  let inputs: String
+  /// The files of `outputs` after the commands ran.
+  let outputs: String
+  /// The lines of a step that another step reads with `lines-of`.
+  let lines: [String]?
+  /// The products of the steps that it needs, as it has used them.
+  let used: FlowUse
+  /// The number of the success. Each success gets the next one of the state file.
+  var number: Int64
+  /// The number of the success that has last changed an output. Without outputs, that is each one.
+  var made: Int64
+  /// When it ended, in milliseconds since 1970, for people.
+  let ended: Int64
+  /// In nanoseconds.
+  let duration: Int64
+}
+
+/// Identifies the product of a step, for the steps that need it.
+struct FlowMade: Hashable, Sendable {
+  /// See ``FlowRecord/made``. Of several steps or children, the highest one: a new number is higher than
+  /// all before it.
+  var number: Int64 = 0
+  /// Identifies the set of children; nil without children.
+  var children: UInt64?
+
+  init(number: Int64) { self.number = number }
+
+  /// The product of a step with these children, or of a step that only groups others.
+  ///
+  /// - Parameter members: Different names.
+  init(_ members: some Sequence<(name: String, made: FlowMade)>) {
+    var names: [ExactText] = []
+    for (name, made) in members {
+      number = max(number, made.number)
+      names.append(ExactText(made.children.map { "\(name)\0\($0)" } ?? name))
+    }
+    children = names.sorted().flatMap { Array($0.text.utf8) + [UInt8(ascii: "\n"), 0] }.hash64
+  }
+
+  /// `7`, or `7/` and the hash of the children.
+  fileprivate var text: String {
+    children.map { "\(number)/" + String($0, radix: 16) } ?? "\(number)"
+  }
+
+  fileprivate init?(_ text: some StringProtocol) {
+    let parts = text.split(separator: "/")
+    guard let number = parts.first.flatMap({ Int64($0) }) else { return nil }
+    self.number = number
+    if parts.count > 1 { children = UInt64(parts[1], radix: 16) }
+  }
+}
+
+/// The products that a step uses, by the names of the steps that it needs.
+struct FlowUse: Hashable, Sendable {
+  /// How a step has changed since it was used.
+  enum Change: Hashable, Sendable {
+    case made(String)
+    case children(String)
+    /// It is a new need, or no need any more.
+    case needs(String)
+  }
+
+  private(set) var made: [String: FlowMade]
+
+  init(_ made: [String: FlowMade]) { self.made = made }
+
+  /// Returns the first difference from what was used before, by name; nil if there is none.
+  func change(from earlier: FlowUse) -> Change? {
+    if made == earlier.made { return nil }
+    for name in Set(made.keys).union(earlier.made.keys).sorted() {
+      guard let now = made[name], let before = earlier.made[name] else { return .needs(name) }
+      // Without one of its children, the highest number may be another one, too.
+      if now.children != before.children { return .children(name) }
+      if now.number != before.number { return .made(name) }
+    }
+    return nil
+  }
+
+  /// A line for each step, sorted: what it made, and its name.
+  var text: String {
+    made.sorted { $0.key < $1.key }.map { "\($1.text) \($0)" }.joined(separator: "\n")
+  }
+
+  init(text: String) {
+    made = [:]
+    for line in text.split(separator: "\n") {
+      let parts = line.split(separator: " ", maxSplits: 1)
+      guard parts.count == 2 else { continue }
+      made[String(parts[1])] = FlowMade(parts[0])
+    }
+  }
+}
+
+/// The facts about a step that the steps that need it use.
+struct FlowStepState: Hashable, Sendable {
+  var made: FlowMade
+  var lines: [String]?
+
+  /// - Parameter record: Nil for a step that has never succeeded.
+  init(_ record: FlowRecord?) {
+    made = FlowMade(number: record?.made ?? 0)
+    lines = record?.lines
+  }
+
+  init(_ made: FlowMade) { self.made = made }
+}

@@ -1,0 +1,66 @@
+/// Which steps of a flow run.
+package struct FlowSelection: Sendable {
+  /// The steps to run with everything that they need; empty for all but the manual ones.
+  package var targets: [String] = []
+  /// The steps that run in any case, and no others.
+  package var only: [String] = []
+  /// The steps that run in any case with all steps that need them, and no others.
+  package var from: [String] = []
+  /// Whether each step runs that could.
+  package var forcesAll = false
+
+  package init() {}
+
+  /// Whether the run is one of some steps without what they need. It never continues another run.
+  var isPart: Bool { !only.isEmpty || !from.isEmpty }
+
+  /// The options of the command line, for people and as the identity of a run; nil for a run of the
+  /// whole file.
+  var text: String? {
+    let words = targets + only.map { "--only \($0)" } + from.map { "--from \($0)" }
+    return words.isEmpty ? nil : words.joined(separator: " ")
+  }
+}
+
+extension FlowSelection {
+  /// The names of the steps of a selection.
+  struct Steps: Sendable {
+    let included: Set<String>
+    /// Those that run in any case.
+    let forced: Set<String>
+  }
+
+  /// Returns the steps of a file.
+  ///
+  /// - Throws: A problem that names a similar step, if there is no step with a name.
+  package func steps(of file: FlowFile) throws(FlowFileError) -> Set<String> {
+    try resolved(in: file).included
+  }
+
+  func resolved(in file: FlowFile) throws(FlowFileError) -> Steps {
+    for name in targets + only { try file.checkStep(name) }
+    if isPart {
+      var names = Set(only)
+      for name in from { names.formUnion(try file.steps(from: name)) }
+      return Steps(included: names, forced: names)
+    }
+    let included = file.closure(
+      of: targets.isEmpty
+        ? file.steps.lazy.filter { !$0.isManual }.map(\.name) : targets)
+    return Steps(included: included, forced: forcesAll ? included : [])
+  }
+}
+
+extension FlowFile {
+  /// The names of some steps and of all steps that they need, directly or indirectly.
+  fileprivate func closure(of names: [String]) -> Set<String> {
+    var found = Set(names)
+    var pending = names
+    while let next = pending.popLast() {
+      for name in step(named: next)?.neededNames ?? [] where found.insert(name).inserted {
+        pending.append(name)
+      }
+    }
+    return found
+  }
+}

@@ -1,0 +1,148 @@
+import CompositeOperations
+import SQLiteSupport
+import SystemSupport
+
+/// Stores the successes of a flow. Those that end within a short time share a transaction.
+final class FlowSuccesses: Sendable {
+  private final class Entry: Sendable {
+    let record: FlowRecord
+    let replacesOthers: Bool
+    let result = Lock<Result<FlowRecord, any Error>?>(nil)
+
+    init(_ record: FlowRecord, replacesOthers: Bool) {
+      (self.record, self.replacesOthers) = (record, replacesOthers)
+    }
+  }
+
+  private let pending = Lock<[Entry]>([])
+
+  /// Stores a success before it returns. A cancellation has no effect: the step has succeeded.
+  func add(
+    _ record: FlowRecord, replacesOthers: Bool, of flow: String, by worker: SQLiteWorker
+  ) async throws -> FlowRecord {
+    let entry = Entry(record, replacesOthers: replacesOthers)
+    pending.withLock { $0.append(entry) }
+    // The request of an earlier success may store this one, too.
+    try await Task.immediate { [self] in
+      try await worker.run { [self] connection in storePending(of: flow, on: connection) }
+    }.value
+    guard let result = entry.result.withLock(\.self) else {
+      throw FlowFailure.other("the success was not stored")
+    }
+    return try result.get()
+  }
+
+  private func storePending(of flow: String, on connection: SQLiteConnection) {
+    let entries = pending.withLock { pending in
+      defer { pending = [] }
+      return pending
+    }
+    if entries.isEmpty { return }
+    let results: [Result<FlowRecord, any Error>]
+    do {
+      results = try connection.transaction(.immediate) {
+        var number = try connection.lastNumber(of: flow)
+        let records = try entries.map { entry in
+          number += 1
+          return try connection.store(entry.record, as: number, entry.replacesOthers, flow)
+        }
+        try connection.execute(
+          "INSERT OR REPLACE INTO flow_counter VALUES (?1, ?2)", [.text(flow), .integer(number)])
+        return records
+      }.map { .success($0) }
+    } catch {
+      results = entries.map { _ in .failure(error) }
+    }
+    for (entry, result) in zip(entries, results) { entry.result.withLock { $0 = result } }
+  }
+}
+
+extension SQLiteConnection {
+  fileprivate func lastNumber(of flow: String) throws -> Int64 {
+    try fetchOne("SELECT number FROM flow_counter WHERE flow = ?1", [.text(flow)]) {
+      $0.integer(at: 0)
+    } ?? 0
+  }
+
+  fileprivate func store(
+    _ record: FlowRecord, as number: Int64, _ replacesOthers: Bool, _ flow: String
+  ) throws -> FlowRecord {
+    var record = record
+    record.number = number
+    if record.made == 0 { record.made = number }
+    if replacesOthers {
+      try execute(
+        "DELETE FROM flow_success WHERE flow = ?1 AND step = ?2 AND run <> ?3",
+        [.text(flow), .text(record.unit), .integer(Int64(record.run))])
+    }
+    try execute(
+      "INSERT OR REPLACE INTO flow_success VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+      [
+        .text(flow), .text(record.unit), .integer(Int64(record.run)), .text(record.definition),
+        .text(record.inputs), .text(record.outputs),
+        record.lines.map { .text($0.joined(separator: "\n")) } ?? .null, .text(record.used.text),
+        .integer(number), .integer(record.made), .integer(record.ended),
+        .integer(record.duration),
+      ])
+    return record
+  }
+}
+
+extension FlowJournal {
+  /// Returns the last successes by the name of the step or the child: of a step that has succeeded in
+  /// some of the runs, the last one in them.
+  ///
+  /// - Parameters:
+  ///   - runs: The numbers of the runs that count first.
+  ///   - definitions: Texts to use for equal definitions, by the name of the step, so that 10,000 of
+  ///     them are not stored twice.
+  func records(
+    preferring runs: Set<Int>, sharing definitions: [String: String]
+  ) async throws -> [ExactText: FlowRecord] {
+    try await worker.run { [flow] connection in
+      var records: [ExactText: FlowRecord] = [:]
+      records.reserveCapacity(definitions.count)
+      var last: FlowRecord?
+      _ = try connection.fetchAll(
+        """
+        SELECT step, run, definition, inputs, outputs, lines, used, number, made, ended, duration
+        FROM flow_success WHERE flow = ?1 ORDER BY step, run
+        """, [.text(flow)]
+      ) { row in
+        let record = FlowRecord(row, sharing: definitions, last)
+        last = record
+        let key = ExactText(record.unit)
+        // The rows of a step follow each other, by run.
+        if let earlier = records[key], runs.contains(earlier.run), !runs.contains(record.run) {
+          return
+        }
+        records[key] = record
+      }
+      return records
+    }
+  }
+}
+
+extension FlowRecord {
+  /// - Parameters:
+  ///   - definitions: Texts to use for an equal definition, by the name of the step.
+  ///   - last: A record whose inputs are used if they are equal.
+  fileprivate init(
+    _ row: SQLiteStatement, sharing definitions: [String: String], _ last: FlowRecord?
+  ) {
+    let unit = row.text(at: 0) ?? ""
+    let step = unit.utf8.last == UInt8(ascii: "]") ? unit.stepName : unit
+    let definition = row.text(at: 2) ?? ""
+    let inputs = row.text(at: 3) ?? ""
+    let known = definitions[step]
+    self.init(
+      unit: unit, run: Int(row.integer(at: 1)),
+      definition: known == definition ? known ?? definition : definition,
+      inputs: last?.inputs == inputs ? last?.inputs ?? inputs : inputs,
+      outputs: row.text(at: 4) ?? "",
+      lines: row.text(at: 5).map {
+        $0.utf8.isEmpty ? [] : $0.split(separator: "\n").map(String.init)
+      }, used: FlowUse(text: row.text(at: 6) ?? ""), number: row.integer(at: 7),
+      made: row.integer(at: 8), ended: row.integer(at: 9), duration: row.integer(at: 10))
+  }
+}
