@@ -1,7 +1,7 @@
 /// The keys of a flow file. This is the only table of them: the reader, the schema and the
 /// documentation use it.
 enum FlowKey: String, CaseIterable, Sendable {
-  case flow, width, values, env, defaults, locks, steps
+  case flow, width, values, env, shell, defaults, locks, steps
   case run, needs, after
   case onlyIf = "only-if"
   case inputs, outputs, each, retries, backoff, timeout
@@ -27,7 +27,7 @@ enum FlowKey: String, CaseIterable, Sendable {
   var places: Set<Place> {
     switch self {
     case .flow, .values, .defaults, .steps: [.file]
-    case .width, .env, .locks: [.file, .defaults, .step]
+    case .width, .env, .shell, .locks: [.file, .defaults, .step]
     case .retries, .backoff, .timeout, .directory, .accept: [.defaults, .step]
     case .run, .needs, .after, .onlyIf, .inputs, .outputs, .each, .stdin: [.step]
     }
@@ -40,6 +40,7 @@ enum FlowKey: String, CaseIterable, Sendable {
     case .width: .number(FlowRanges.width)
     case .values: .values
     case .env: .variables
+    case .shell: .words
     case .defaults: .defaults
     case .locks: place == .file ? .permits : .locks
     case .steps: .steps
@@ -71,6 +72,9 @@ enum FlowKey: String, CaseIterable, Sendable {
     case .env:
       "Environment variables. For a name in several places, the step precedes the defaults, and the "
         + "defaults precede the file."
+    case .shell:
+      "The program and the arguments before a text of 'run' and 'only-if', such as "
+        + "'[bash, -euo, pipefail, -c]'. Default: '[/bin/sh, -eu, -c]'."
     case .defaults: "Fields for all steps that do not have them."
     case .locks:
       place == .file
@@ -78,7 +82,7 @@ enum FlowKey: String, CaseIterable, Sendable {
         : "The locks to hold while a command runs: a list of names, or permits by name."
     case .steps: "The steps by name, in any order."
     case .run:
-      "A list is a program with its arguments. A text runs in '/bin/sh -eu -c'. A list of lists is "
+      "A list is a program with its arguments. A text runs in the 'shell'. A list of lists is "
         + "several programs, which run in order."
     case .needs: "The steps that must have succeeded."
     case .after: "The steps that must have ended, with any outcome."
@@ -105,10 +109,11 @@ enum FlowKey: String, CaseIterable, Sendable {
     case .width: ["concurrency", "jobs", "max-parallel", "parallel", "workers"]
     case .values: ["params", "parameters", "variables", "vars"]
     case .env: ["environment"]
+    case .shell: ["interpreter", "shebang"]
     case .defaults: ["default"]
     case .locks: ["mutex", "pool", "pools", "resources"]
     case .steps: ["recipes", "rules", "stages", "targets", "tasks"]
-    case .run: ["args", "cmd", "cmds", "command", "commands", "exec", "script", "shell"]
+    case .run: ["args", "cmd", "cmds", "command", "commands", "exec", "script"]
     case .needs: ["dependencies", "depends", "depends-on", "depends_on", "deps", "requires"]
     case .after: ["always-after", "follows"]
     case .onlyIf: ["condition", "if", "only_if", "preconditions", "when"]
@@ -127,7 +132,7 @@ enum FlowKey: String, CaseIterable, Sendable {
 
 /// The shape of a value.
 enum FlowShape: Sendable {
-  case name, template, templates, names, command, commands, each, duration, statuses
+  case name, template, templates, names, words, command, commands, each, duration, statuses
   case number(ClosedRange<Int>)
   case values, variables, permits, locks, defaults, steps
 }

@@ -2,7 +2,7 @@
 package enum FlowCommand: Hashable, Sendable {
   /// A program and its arguments. No shell reads them.
   case program([FlowTemplate])
-  /// A text for `/bin/sh -eu -c`. Nothing is replaced in it; the values of the flow, and `each` in a
+  /// A text for the shell of the step. Nothing is replaced in it; the values of the flow, and `each` in a
   /// child, are variables of the shell.
   case shell(String)
 }

@@ -46,6 +46,11 @@ package struct FlowTemplate: Hashable, Sendable {
 }
 
 extension FlowTemplate {
+  /// A text in which nothing is replaced.
+  init(_ text: String, at location: FlowLocation) {
+    (source, composition, self.location) = (text, nil, location)
+  }
+
   /// Parses a text.
   ///
   /// - Parameter report: Receives the messages of the first problems. Wrong parts stay as they are.

@@ -34,7 +34,9 @@ struct FlowFileReader {
     if let field = fields.field(.values) { readValues(field) }
     let environment =
       fields.field(.env, eachAdvice: Self.fileAdvice).map { variables($0) } ?? []
-    let defaults = defaults(fields.field(.defaults))
+    let shell = fields.field(.shell, eachAdvice: Self.fileAdvice).flatMap { self.shell($0) }
+    var defaults = defaults(fields.field(.defaults))
+    defaults.shell = defaults.shell ?? shell
     var locks = fields.field(.locks).map { permits($0) } ?? [:]
     let steps = fields.field(.steps).map { self.steps($0, environment, defaults) } ?? []
     let order = checkReferences(steps)

@@ -14,7 +14,7 @@ extension FlowSession {
     switch command {
     case .program(let templates): words = templates.map { $0.text(values, each: unit.each) }
     case .shell(let text):
-      words = ["/bin/sh", "-eu", "-c", text]
+      words = unit.step.shell.map { $0.text(values, each: unit.each) } + [text]
       // No value becomes a part of the text.
       variables = values
       if let each = unit.each { variables["each"] = each }

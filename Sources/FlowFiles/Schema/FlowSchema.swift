@@ -93,6 +93,7 @@ extension FlowShape {
     case .template: .reference("path")
     case .templates: .reference("paths")
     case .names: .reference("names")
+    case .words: .reference("program")
     case .command: .reference("command")
     case .commands: .reference("commands")
     case .each: .reference("each")

@@ -33,6 +33,9 @@ extension FlowStep {
     if retries > 0 { lines.append("retries \(retries)") }
     if let backoff { lines.append("backoff \(backoff)") }
     if let timeout { lines.append("timeout \(timeout)") }
+    if shell.map(\.source) != ["/bin/sh", "-eu", "-c"] {
+      lines.append("shell \(shell.map(\.outline).joined(separator: " "))")
+    }
     if let directory { lines.append("in \(directory.outline)") }
     lines += environment.map { "env \($0.outline)" }
     lines += locks.map { "lock \($0.name) \($0.permits) @\($0.location.short)" }
