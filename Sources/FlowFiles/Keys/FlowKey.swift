@@ -1,7 +1,7 @@
 /// The keys of a flow file. This is the only table of them: the reader, the schema and the
 /// documentation use it.
 enum FlowKey: String, CaseIterable, Sendable {
-  case flow, width, values, env, shell, defaults, locks, steps
+  case flow, width, values, dotenv, env, shell, defaults, locks, steps
   case run, needs, after
   case onlyIf = "only-if"
   case inputs, outputs, each, retries, backoff, timeout
@@ -26,7 +26,7 @@ enum FlowKey: String, CaseIterable, Sendable {
 
   var places: Set<Place> {
     switch self {
-    case .flow, .values, .defaults, .steps: [.file]
+    case .flow, .values, .dotenv, .defaults, .steps: [.file]
     case .width, .env, .shell, .locks: [.file, .defaults, .step]
     case .retries, .backoff, .timeout, .directory, .accept: [.defaults, .step]
     case .run, .needs, .after, .onlyIf, .inputs, .outputs, .each, .stdin: [.step]
@@ -47,7 +47,7 @@ enum FlowKey: String, CaseIterable, Sendable {
     case .run: .commands
     case .onlyIf: .command
     case .needs, .after: .names
-    case .inputs, .outputs: .templates
+    case .dotenv, .inputs, .outputs: .templates
     case .each: .each
     case .retries: .number(FlowRanges.retries)
     case .backoff, .timeout: .duration
@@ -68,7 +68,11 @@ enum FlowKey: String, CaseIterable, Sendable {
       case .step: "The maximum number of children that run at once. Needs 'each'."
       }
     case .values:
-      "Names and default texts. '--set name=text' replaces a default, and sets a value without one."
+      "Names and default texts, which may use earlier values. '--set name=text' replaces a default, "
+        + "and sets a value without one."
+    case .dotenv:
+      "Files with environment variables, such as '.env'. A later file precedes, and the environment of "
+        + "'coop' precedes all of them. A file whose name ends in '?' may be missing."
     case .env:
       "Environment variables. For a name in several places, the step precedes the defaults, and the "
         + "defaults precede the file."
@@ -108,6 +112,7 @@ enum FlowKey: String, CaseIterable, Sendable {
     case .flow: ["name"]
     case .width: ["concurrency", "jobs", "max-parallel", "parallel", "workers"]
     case .values: ["params", "parameters", "variables", "vars"]
+    case .dotenv: ["env-file", "env_file", "envfile"]
     case .env: ["environment"]
     case .shell: ["interpreter", "shebang"]
     case .defaults: ["default"]

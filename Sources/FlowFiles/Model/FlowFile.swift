@@ -11,7 +11,11 @@ package struct FlowFile: Hashable, Sendable {
   /// The maximum number of commands that run at once; nil for the number of processors.
   package let width: Int?
   /// The values in the order of the file.
-  package let values: [FlowValue]
+  package internal(set) var values: [FlowValue]
+  /// The files of `dotenv`.
+  package let dotenv: [FlowTemplate]
+  /// The variables of the files of `dotenv` that the process does not have; empty before they are read.
+  package internal(set) var variables: [String: String] = [:]
   /// The variables of `env`. The steps repeat them.
   package let environment: [FlowVariable]
   /// The number of permits of each lock, also of those that only steps name.
@@ -28,18 +32,9 @@ package struct FlowFile: Hashable, Sendable {
 /// A value of a flow file.
 package struct FlowValue: Hashable, Sendable {
   package let name: String
-  /// The default, or the text that ``FlowFile/setting(_:)`` has set. Nothing is replaced in it. Nil if
-  /// there is neither, as after `version:`.
-  package let text: String?
+  /// The default, which may use earlier values, or the text that ``FlowFile/setting(_:)`` has set, in
+  /// which nothing is replaced. Nil if there is neither, as after `version:`.
+  package let text: FlowTemplate?
   /// The location of the name.
   package let location: FlowLocation
-}
-
-extension FlowFile {
-  init(_ file: FlowFile, values: [FlowValue]) {
-    self.init(
-      name: file.name, path: file.path, width: file.width, values: values,
-      environment: file.environment, locks: file.locks, steps: file.steps, indices: file.indices,
-      order: file.order)
-  }
 }

@@ -46,6 +46,17 @@ package struct FlowTemplate: Hashable, Sendable {
 }
 
 extension FlowTemplate {
+  /// The number of bytes of the text with the values.
+  func size(_ values: [String: String]) -> Int {
+    parts.reduce(0) { size, part in
+      switch part {
+      case .text(let text): size + text.utf8.count
+      case .value(let name): size + (values[name]?.utf8.count ?? 0)
+      case .each: size
+      }
+    }
+  }
+
   /// A text in which nothing is replaced.
   init(_ text: String, at location: FlowLocation) {
     (source, composition, self.location) = (text, nil, location)

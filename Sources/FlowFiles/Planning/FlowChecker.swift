@@ -4,6 +4,7 @@ extension FlowFile {
   /// - Parameter environment: The variables of the process.
   func definitions(environment: [String: String]) -> [String: String] {
     let values = texts
+    let environment = variables.merging(environment) { $1 }
     var definitions: [String: String] = [:]
     definitions.reserveCapacity(steps.count)
     for step in steps {

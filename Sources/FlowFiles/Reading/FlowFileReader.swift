@@ -31,7 +31,9 @@ struct FlowFileReader {
     let fields = fields(of: root, in: .file, location: root.location)
     let name = fields.field(.flow).flatMap { flowName($0) } ?? ""
     let width = fields.field(.width).flatMap { number($0, FlowRanges.width) }
-    if let field = fields.field(.values) { readValues(field) }
+    if let field = fields.field(.values, eachAdvice: Self.fileAdvice) { readValues(field) }
+    let dotenv =
+      fields.field(.dotenv, eachAdvice: Self.fileAdvice).map { templates($0, unit: "path") } ?? []
     let environment =
       fields.field(.env, eachAdvice: Self.fileAdvice).map { variables($0) } ?? []
     let shell = fields.field(.shell, eachAdvice: Self.fileAdvice).flatMap { self.shell($0) }
@@ -40,12 +42,14 @@ struct FlowFileReader {
     var locks = fields.field(.locks).map { permits($0) } ?? [:]
     let steps = fields.field(.steps).map { self.steps($0, environment, defaults) } ?? []
     let order = checkReferences(steps)
-    if let texts { values.reportMissing(except: Set(texts.keys), &problems) }
-    steps.checkOutputs(values.texts.merging(texts ?? [:]) { $1 }, &problems)
+    let set = values.setting(texts ?? [:])
+    if texts != nil { set.reportMissing(&problems) }
+    set.reportTooLong(&problems)
+    steps.checkOutputs(set.texts, &problems)
     checkLocks(steps, &locks)
     return FlowFile(
-      name: name, path: path, width: width, values: values, environment: environment,
-      locks: locks, steps: steps, indices: steps.indicesByName, order: order)
+      name: name, path: path, width: width, values: values, dotenv: dotenv,
+      environment: environment, locks: locks, steps: steps, indices: steps.indicesByName, order: order)
   }
 
   static let fileAdvice = "only a step with 'each' has it"
@@ -70,6 +74,8 @@ struct FlowFileReader {
   private mutating func readValues(_ field: FlowField) {
     let entries =
       entries(of: field.node, label: field.label, unit: "value", end: "") ?? []
+    valueNames = Set(entries.map(\.key))
+    var earlier: Set<String> = []
     for entry in entries {
       if entry.key == "each" || entry.key.isReservedValueName {
         problems.report(
@@ -83,9 +89,16 @@ struct FlowFileReader {
           "invalid value name \(entry.key.quoted); expected letters, digits and '_', "
             + "and no digit at the start")
       }
-      let text = optionalText(entry.value, "value \(entry.key.quoted)")
+      let label = "value \(entry.key.quoted)"
+      let text = optionalText(entry.value, label).map {
+        template($0, entry.value.location, field, unit: nil, label: label)
+      }
+      for name in text?.names ?? [] where valueNames.contains(name) && !earlier.contains(name) {
+        problems.report(
+          entry.value.location, "\(name.quoted) in \(label) is not an earlier value; move it up")
+      }
       values.append(FlowValue(name: entry.key, text: text, location: entry.location))
-      valueNames.insert(entry.key)
+      earlier.insert(entry.key)
     }
   }
 

@@ -9,14 +9,14 @@ extension FlowSession {
   ) -> FlowLaunch {
     let values = checker.values
     let directory = folder.workingFolder(unit.directory(values))
-    var variables: [String: String] = [:]
+    var variables = file.variables
     var words: [String]
     switch command {
     case .program(let templates): words = templates.map { $0.text(values, each: unit.each) }
     case .shell(let text):
       words = unit.step.shell.map { $0.text(values, each: unit.each) } + [text]
       // No value becomes a part of the text.
-      variables = values
+      variables.merge(values) { $1 }
       if let each = unit.each { variables["each"] = each }
     }
     for variable in unit.step.environment {

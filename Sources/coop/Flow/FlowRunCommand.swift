@@ -2,6 +2,7 @@ import CommandLineOperations
 import CompositeOperations
 import DurableOperations
 import FlowFiles
+import Foundation
 
 /// `coop flow run FILE`
 struct FlowRunCommand {
@@ -11,7 +12,9 @@ struct FlowRunCommand {
 
   /// - Returns: The exit status.
   func run() async throws -> Int32 {
-    let file = try FlowFile.read(contentsOf: arguments.file, setting: arguments.values)
+    let file = try FlowFile.read(
+      contentsOf: arguments.file, setting: arguments.values,
+      environment: ProcessInfo.processInfo.environment)
     let options = FlowRunOptions(
       selection, isFresh: arguments.isFresh, keepsGoing: arguments.keepsGoing)
     let runner = try FlowFileRunner(file, journal: arguments.journal, options)
