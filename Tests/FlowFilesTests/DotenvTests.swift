@@ -29,17 +29,20 @@ struct DotenvTests {
     init(_ text: String) { self.text = text }
   }
 
-  @Test(arguments: [
-    ("", [:]), ("\u{feff}A=1", ["A": "1"]), ("A=1\nB=2\r\n\n \t\nC=3", ["A": "1", "B": "2", "C": "3"]),
-    ("# A=1\n  #\nB=2 # c", ["B": "2"]), ("A=a#b #c", ["A": "a#b"]), ("A=#b", ["A": ""]),
-    ("A=", ["A": ""]), ("A=\nB=", ["A": "", "B": ""]), ("  A = a b  ", ["A": "a b"]),
-    ("export A=1\nexport\tB=2\nexport=3", ["A": "1", "B": "2", "export": "3"]),
-    ("A='a # $b `c` \\n \"'", ["A": "a # $b `c` \\n \""]),
-    ("A=\"a\\n\\t\\r\\\\\\\"\\$\\`'#\"  # c", ["A": "a\n\t\r\\\"$`'#"]),
-    ("A='a\n\nb'\nB=\"c\nd\"", ["A": "a\n\nb", "B": "c\nd"]), ("A=''\nB=\"\"", ["A": "", "B": ""]),
-    ("A=it's \\n", ["A": "it's \\n"]), ("A=a=b=c", ["A": "a=b=c"]), ("_a1=é", ["_a1": "é"]),
-    ("A=1\nA=2", ["A": "2"]),
-  ] as [(String, [String: String])])
+  @Test(
+    arguments: [
+      ("", [:]), ("\u{feff}A=1", ["A": "1"]),
+      ("A=1\nB=2\r\n\n \t\nC=3", ["A": "1", "B": "2", "C": "3"]),
+      ("# A=1\n  #\nB=2 # c", ["B": "2"]), ("A=a#b #c", ["A": "a#b"]), ("A=#b", ["A": ""]),
+      ("A=", ["A": ""]), ("A=\nB=", ["A": "", "B": ""]), ("  A = a b  ", ["A": "a b"]),
+      ("export A=1\nexport\tB=2\nexport=3", ["A": "1", "B": "2", "export": "3"]),
+      ("A='a # $b `c` \\n \"'", ["A": "a # $b `c` \\n \""]),
+      ("A=\"a\\n\\t\\r\\\\\\\"\\$\\`'#\"  # c", ["A": "a\n\t\r\\\"$`'#"]),
+      ("A='a\n\nb'\nB=\"c\nd\"", ["A": "a\n\nb", "B": "c\nd"]),
+      ("A=''\nB=\"\"", ["A": "", "B": ""]),
+      ("A=it's \\n", ["A": "it's \\n"]), ("A=a=b=c", ["A": "a=b=c"]), ("_a1=é", ["_a1": "é"]),
+      ("A=1\nA=2", ["A": "2"]),
+    ] as [(String, [String: String])])
   func `L17: a file of dotenv has names and texts, in quotes or without`(
     text: String, expected: [String: String]
   ) throws {

@@ -49,7 +49,8 @@ struct FlowFileReader {
     checkLocks(steps, &locks)
     return FlowFile(
       name: name, path: path, width: width, values: values, dotenv: dotenv,
-      environment: environment, locks: locks, steps: steps, indices: steps.indicesByName, order: order)
+      environment: environment, locks: locks, steps: steps, indices: steps.indicesByName,
+      order: order)
   }
 
   static let fileAdvice = "only a step with 'each' has it"

@@ -9,7 +9,9 @@ extension FlowFile {
   var outline: String {
     var lines = ["flow \(name)"]
     if let width { lines.append("width \(width)") }
-    lines += values.map { "value \($0.name) = \($0.text?.source ?? "nothing") @\($0.location.short)" }
+    lines += values.map {
+      "value \($0.name) = \($0.text?.source ?? "nothing") @\($0.location.short)"
+    }
     lines += dotenv.map { "dotenv \($0.outline)" }
     lines += environment.map { "env \($0.outline)" }
     lines += locks.sorted { $0.key < $1.key }.map { "lock \($0.key) \($0.value)" }
