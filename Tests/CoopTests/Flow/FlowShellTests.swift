@@ -56,6 +56,8 @@ import Testing
     #expect(try await flow.run("--dry-run").text == "nothing would run\n")
     try flow.write(steps, head: #""shell": ["/bin/sh", "-eu", "-c"],"#)
     #expect(try await flow.run("--dry-run").text == "nothing would run\n")
+    try flow.write(steps, head: #""shell": ["/bin/sh", "-e", "-c"],"#)
+    #expect(try await flow.run("--dry-run").text == "text: its definition changed\n")
     try flow.write(steps, head: #""values": {"v": "e"}, "shell": ["/bin/sh", "-${v}", "-c"],"#)
     #expect(try await flow.run("--dry-run").text == "text: its definition changed\n")
     #expect(try await flow.run().status == 0)
