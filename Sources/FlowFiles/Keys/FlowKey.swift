@@ -96,7 +96,8 @@ enum FlowKey: String, CaseIterable, Sendable {
       "Files and patterns that the step writes. If they are up to date, it does not run."
     case .each:
       "One child for each value: a list, a pattern for files, the lines that a step writes "
-        + "(lines-of), or the values of another step (same-as)."
+        + "(lines-of), the values of another step (same-as), all combinations of some lists (matrix), or "
+        + "the rows of a table (rows-of)."
     case .retries: "The number of attempts after the first one. Default: 0."
     case .backoff: "The delay before the second attempt. Each further delay is longer."
     case .timeout: "The maximum duration of an attempt."

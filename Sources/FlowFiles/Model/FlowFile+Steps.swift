@@ -40,9 +40,9 @@ extension FlowFile {
       needs += step.needs.map(\.name)
       after += step.after.map(\.name)
       switch step.each {
-      case .linesOf(let source): needs.append(source.name)
+      case .linesOf(let source), .rowsOf(let source): needs.append(source.name)
       case .sameAs(let source): next = self.step(named: source.name)
-      case nil, .list, .glob: break
+      case nil, .list, .glob, .matrix, .rowsOfFile: break
       }
     }
     var seen: Set<String> = []

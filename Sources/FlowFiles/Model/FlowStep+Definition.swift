@@ -33,7 +33,7 @@ extension FlowStep {
       self.environment.map { ($0.name, $0.text.text(values)) }, uniquingKeysWith: { $1 })
     var shellNames: Set<String> = []
     for case .shell(let text) in commands { shellNames.formUnion(text.shellNames) }
-    let usedNames = shellNames.union(templates.flatMap(\.names))
+    let usedNames = shellNames.union(definedTemplates.flatMap(\.names))
     var json = JSONWriter()
     json.object { json in
       json.member("accept", accept.sorted())
@@ -64,9 +64,17 @@ extension FlowStep {
   }
 
   /// The templates of the definition. The texts of variables are in it, so they are not included.
-  private var templates: [FlowTemplate] {
+  private var definedTemplates: [FlowTemplate] {
     commands.flatMap { if case .program(let words) = $0 { words } else { [] as [FlowTemplate] } }
       + [directory, standardInput].compactMap(\.self) + usedShell
+  }
+
+  /// All templates that may use `each`.
+  var templates: [FlowTemplate] {
+    var condition: [FlowTemplate] = []
+    if case .program(let words)? = onlyIf { condition = words }
+    return definedTemplates + shell + condition + inputs + outputs
+      + options.value.ownEnvironment.map(\.text)
   }
 
   static let defaultShell = ["/bin/sh", "-eu", "-c"]

@@ -1,10 +1,21 @@
-/// A text in which `${name}` is replaced by a value, `${each}` by the value of a child, and `$$` by
-/// `$`.
+/// A text in which `${name}` is replaced by a value, `${each}` by the value of a child, `${each.name}`
+/// by a column of a child, and `$$` by `$`.
 package struct FlowTemplate: Hashable, Sendable {
   package enum Part: Hashable, Sendable {
     case text(String)
     case value(String)
     case each
+    case column(String)
+
+    /// The text of the part with the values. See ``FlowTemplate/text(_:each:)``.
+    func text(_ values: [String: String], each: String?) -> String {
+      switch self {
+      case .text(let literal): literal
+      case .value(let name): values[name] ?? "${\(name)}"
+      case .each: each ?? "${each}"
+      case .column(let name): each.flatMap { FlowRow(value: $0)[name] } ?? "${each.\(name)}"
+      }
+    }
   }
 
   /// The text as it is in the file.
@@ -23,8 +34,23 @@ package struct FlowTemplate: Hashable, Sendable {
       .sorted()
   }
 
-  /// Whether the text uses `${each}`.
-  package var usesEach: Bool { composition?.contains(.each) ?? false }
+  /// The first part that uses the child; nil if none does.
+  var eachPart: Part? {
+    composition?.first { part in
+      switch part {
+      case .each, .column: true
+      case .text, .value: false
+      }
+    }
+  }
+
+  /// Whether the text uses `${each}` or a column of it.
+  package var usesEach: Bool { eachPart != nil }
+
+  /// The columns that the text uses.
+  var columns: [String] {
+    composition?.compactMap { if case .column(let name) = $0 { name } else { nil } } ?? []
+  }
 
   /// Returns the text with the values.
   ///
@@ -33,15 +59,7 @@ package struct FlowTemplate: Hashable, Sendable {
   ///   - each: The value of the child. With nil, `${each}` stays as it is.
   package func text(_ values: [String: String], each: String? = nil) -> String {
     guard let composition else { return source }
-    var text = ""
-    for part in composition {
-      switch part {
-      case .text(let literal): text += literal
-      case .value(let name): text += values[name] ?? "${\(name)}"
-      case .each: text += each ?? "${each}"
-      }
-    }
-    return text
+    return composition.reduce(into: "") { $0 += $1.text(values, each: each) }
   }
 }
 
@@ -52,7 +70,7 @@ extension FlowTemplate {
       switch part {
       case .text(let text): size + text.utf8.count
       case .value(let name): size + (values[name]?.utf8.count ?? 0)
-      case .each: size
+      case .each, .column: size
       }
     }
   }
@@ -96,7 +114,8 @@ extension FlowTemplate {
         }
         let name = String(rest[rest.index(after: rest.startIndex)..<end])
         rest = rest[rest.index(after: end)...]
-        guard name.isValueName else {
+        let column = name.hasPrefix("each.") ? String(name.dropFirst(5)) : nil
+        guard name.isValueName || column?.isEmpty == false else {
           reportFirst(
             "invalid name \(name.quoted) in \(source.quoted); expected letters, digits and '_', "
               + "as in ${version}")
@@ -104,7 +123,7 @@ extension FlowTemplate {
         }
         if !literal.isEmpty { parts.append(.text(literal)) }
         literal = ""
-        parts.append(name == "each" ? .each : .value(name))
+        parts.append(column.map { .column($0) } ?? (name == "each" ? .each : .value(name)))
       case let next:
         literal += "$"
         let name = String(rest.prefix { $0.isNameCharacter })

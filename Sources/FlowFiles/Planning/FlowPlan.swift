@@ -115,12 +115,16 @@ private struct PlannedStep {
   ) -> [String]? {
     switch step.each {
     case nil: nil
-    case .list(let templates): templates.map { $0.text(checker.values) }
+    case .list, .matrix: step.each?.knownValues(checker.values)
     case .glob(let template):
       pending == nil
         ? GlobPattern(template, checker.values)
           .files(in: checker.folder.workingFolder(step.directory?.text(checker.values))) : nil
-    case .linesOf(let source): pending == nil ? states[source.name]?.lines : nil
+    case .rowsOfFile(let template):
+      // An error is reported when the step begins.
+      pending == nil ? try? checker.folder.rows(of: template, step, checker.values) : nil
+    case .linesOf(let source), .rowsOf(let source):
+      pending == nil ? states[source.name]?.lines : nil
     case .sameAs(let source): children[source.name]
     }
   }

@@ -43,6 +43,7 @@ extension FlowFileReader {
     if entries.isEmpty, !hasIncompleteTree {
       problems.report(field.node.location, "steps is empty; expected at least one step")
     }
+    stepNames = Set(entries.map(\.key))
     let environment = environment.merging(defaults.environment)
     return entries.map { step($0, environment, defaults) }
   }

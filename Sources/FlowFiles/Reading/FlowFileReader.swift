@@ -9,6 +9,8 @@ struct FlowFileReader {
   /// The values of the file, which all texts may use.
   private(set) var values: [FlowValue] = []
   private(set) var valueNames: Set<String> = []
+  /// The names of all steps.
+  var stepNames: Set<String> = []
   /// The options of the last step that was read.
   var lastOptions: FlowStepOptions.Shared?
 

@@ -17,7 +17,15 @@ extension FlowSession {
       words = unit.step.shell.map { $0.text(values, each: unit.each) } + [text]
       // No value becomes a part of the text.
       variables.merge(values) { $1 }
-      if let each = unit.each { variables["each"] = each }
+      if let each = unit.each {
+        if file.hasColumns(unit.step) {
+          for (name, text) in FlowRow(value: each).columns where "each_\(name)".isValueName {
+            variables["each_\(name)"] = text
+          }
+        } else {
+          variables["each"] = each
+        }
+      }
     }
     for variable in unit.step.environment {
       variables[variable.name] = variable.text.text(values, each: unit.each)

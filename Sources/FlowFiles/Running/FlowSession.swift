@@ -23,6 +23,8 @@ final class FlowSession: Sendable {
   let children: [String: FlowChildren]
   /// The names of the steps that `lines-of` reads.
   let lineSources: Set<String>
+  /// The names of the steps that `rows-of` reads.
+  let rowSources: Set<String>
   /// Distinguishes the keys of this process from those of earlier ones of the same run.
   let beginning = EventTime.wallClockNow
   private let recorder: FlowStepRecorder
@@ -49,12 +51,15 @@ final class FlowSession: Sendable {
       uniqueKeysWithValues: file.locks.map { ($0, Permits($1, name: $0)) })
     var children: [String: FlowChildren] = [:]
     var lineSources: Set<String> = []
+    var rowSources: Set<String> = []
     for step in file.steps {
       if step.each != nil { children[step.name] = FlowChildren() }
       if case .linesOf(let source) = step.each { lineSources.insert(source.name) }
+      if case .rowsOf(let source) = step.each { rowSources.insert(source.name) }
     }
     self.children = children
     self.lineSources = lineSources
+    self.rowSources = rowSources
     for (name, values) in plan.children where plan.decisions[name]?.isSettled == true {
       children[name]?.values.set(values)
       for value in values {

@@ -32,6 +32,7 @@ extension FlowSession {
       guard let values = try await values(of: step, needs) else {
         throw Skipped(because: "the step of its children has not begun")
       }
+      try checkRows(step, values)
       began(step, children: values)
       children[step.name]?.values.set(values)
       let operations = values.map { value in
@@ -80,11 +81,12 @@ extension FlowSession {
   ) async throws -> [String]? {
     switch step.each {
     case nil: return []
-    case .list(let templates): return templates.map { $0.text(checker.values) }
+    case .list, .matrix: return step.each?.knownValues(checker.values)
+    case .rowsOfFile(let template): return try folder.rows(of: template, step, checker.values)
     case .glob(let template):
       return GlobPattern(template, checker.values)
         .files(in: folder.workingFolder(step.directory?.text(checker.values)))
-    case .linesOf(let source):
+    case .linesOf(let source), .rowsOf(let source):
       guard let lines = needs[source.name]?.lines ?? checker.stamps[source.name]?.lines else {
         throw FlowFailure.lines(
           "the lines of '\(source.name)' are unknown; run that step first")

@@ -64,7 +64,15 @@ package enum FlowSchema {
         "properties",
         .object(
           FlowEachKey.allCases.map { key in
-            (key.rawValue, .reference("name", description: key.summary))
+            let value: SchemaNode =
+              switch key {
+              case .linesOf, .sameAs: .reference("name")
+              case .rowsOf: .reference("path")
+              case .matrix:
+                .mapping(
+                  names: "^[A-Za-z_][A-Za-z0-9_]*$", .list(.reference("text"), isUnique: true))
+              }
+            return (key.rawValue, value.describing(key.summary))
           })
       ), ("minProperties", .number(1)), ("maxProperties", .number(1)),
       ("additionalProperties", .boolean(false)),

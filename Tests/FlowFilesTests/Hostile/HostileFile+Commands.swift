@@ -87,7 +87,7 @@ extension HostileFile {
       "3:33: expected a text in stdin of 'a', found a list",
       "3:46: expected a text or a list in inputs of 'a', found a mapping",
       "3:63: expected a text or a list in outputs of 'a', found nothing",
-      "3:71: expected a list, a pattern, lines-of or same-as in each of 'a', found nothing"),
+      "3:71: expected a list, a pattern or a mapping in each of 'a', found nothing"),
     HostileFile(
       #"""
       flow: f

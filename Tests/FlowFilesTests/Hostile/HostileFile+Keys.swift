@@ -96,8 +96,8 @@ extension HostileFile {
         e: {run: [x], each: {lines-of: a, same-as: b}}
       """#,
       "4:24: unknown key 'lines_of' in each of 'b'; expected 'lines-of'",
-      "5:24: unknown key 'step' in each of 'c'; expected 'lines-of' or 'same-as'",
-      "6:23: each of 'd' is empty; expected 'lines-of' or 'same-as'",
+      "5:24: unknown key 'step' in each of 'c'; expected one of lines-of, same-as, matrix, rows-of",
+      "6:23: each of 'd' is empty; expected one of lines-of, same-as, matrix, rows-of",
       "7:37: second source of values in each of 'e'; expected one",
       "7:46: same-as of 'e' needs a step with 'each', and 'b' has no 'each'"),
     HostileFile(

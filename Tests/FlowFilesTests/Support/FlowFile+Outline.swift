@@ -63,6 +63,12 @@ extension FlowEach {
     case .list(let values): "[\(values.map(\.outline).joined(separator: " "))]"
     case .glob(let pattern): "glob \(pattern.outline)"
     case .linesOf(let reference): "lines-of \(reference.outline)"
+    case .matrix(let columns):
+      "matrix "
+        + columns.map { "\($0.name)=[\($0.values.map(\.outline).joined(separator: " "))]" }
+        .joined(separator: " ")
+    case .rowsOf(let reference): "rows-of \(reference.outline)"
+    case .rowsOfFile(let file): "rows-of file \(file.outline)"
     case .sameAs(let reference): "same-as \(reference.outline)"
     }
   }
@@ -84,6 +90,7 @@ extension FlowTemplate {
       case .text(let text): text
       case .value(let name): "<\(name)>"
       case .each: "<each>"
+      case .column(let name): "<each.\(name)>"
       }
     }.joined()
     return "\(text)@\(location.short)"
