@@ -1,7 +1,7 @@
 /// The keys of a flow file. This is the only table of them: the reader, the schema and the
 /// documentation use it.
 enum FlowKey: String, CaseIterable, Sendable {
-  case flow, width, values, dotenv, env, shell, defaults, locks, steps
+  case flow, width, values, dotenv, env, shell, output, defaults, locks, steps
   case run, needs, after
   case onlyIf = "only-if"
   case inputs, outputs, each, retries, backoff, timeout
@@ -26,7 +26,7 @@ enum FlowKey: String, CaseIterable, Sendable {
 
   var places: Set<Place> {
     switch self {
-    case .flow, .values, .dotenv, .defaults, .steps: [.file]
+    case .flow, .values, .dotenv, .output, .defaults, .steps: [.file]
     case .width, .env, .shell, .locks: [.file, .defaults, .step]
     case .retries, .backoff, .timeout, .directory, .accept: [.defaults, .step]
     case .run, .needs, .after, .onlyIf, .inputs, .outputs, .each, .stdin: [.step]
@@ -41,6 +41,7 @@ enum FlowKey: String, CaseIterable, Sendable {
     case .values: .values
     case .env: .variables
     case .shell: .words
+    case .output: .output
     case .defaults: .defaults
     case .locks: place == .file ? .permits : .locks
     case .steps: .steps
@@ -79,6 +80,9 @@ enum FlowKey: String, CaseIterable, Sendable {
     case .shell:
       "The program and the arguments before a text of 'run' and 'only-if', such as "
         + "'[bash, -euo, pipefail, -c]'. Default: '[/bin/sh, -eu, -c]'."
+    case .output:
+      "The output of the commands: in the logs only ('quiet', the default), also each line with the name "
+        + "of its step ('live'), or all lines of a step when it ends ('grouped')."
     case .defaults: "Fields for all steps that do not have them."
     case .locks:
       place == .file
@@ -116,6 +120,7 @@ enum FlowKey: String, CaseIterable, Sendable {
     case .dotenv: ["env-file", "env_file", "envfile"]
     case .env: ["environment"]
     case .shell: ["interpreter", "shebang"]
+    case .output: ["output-sync", "log", "logs"]
     case .defaults: ["default"]
     case .locks: ["mutex", "pool", "pools", "resources"]
     case .steps: ["recipes", "rules", "stages", "targets", "tasks"]
@@ -140,7 +145,7 @@ enum FlowKey: String, CaseIterable, Sendable {
 enum FlowShape: Sendable {
   case name, template, templates, names, words, command, commands, each, duration, statuses
   case number(ClosedRange<Int>)
-  case values, variables, permits, locks, defaults, steps
+  case values, variables, permits, locks, output, defaults, steps
 }
 
 enum FlowRanges {

@@ -16,6 +16,8 @@ package struct FlowFile: Hashable, Sendable {
   package let dotenv: [FlowTemplate]
   /// The variables of the files of `dotenv` that the process does not have; empty before they are read.
   package internal(set) var variables: [String: String] = [:]
+  /// Where the output of the commands is shown. A run may have another mode than its file.
+  package var output: FlowOutputMode
   /// The variables of `env`. The steps repeat them.
   package let environment: [FlowVariable]
   /// The number of permits of each lock, also of those that only steps name.
@@ -27,6 +29,17 @@ package struct FlowFile: Hashable, Sendable {
   /// The indices of the steps in an order in which each step follows its dependencies. Otherwise the
   /// steps keep the order of the file.
   package let order: [Int]
+}
+
+/// Where the output of the commands is shown, in addition to the logs.
+package enum FlowOutputMode: String, CaseIterable, Hashable, Sendable {
+  case quiet
+  /// Each line, with the name of its step.
+  case live
+  /// All lines of a step when it ends, with its name.
+  case grouped
+
+  package static var names: String { "quiet, live or grouped" }
 }
 
 /// A value of a flow file.

@@ -41,6 +41,7 @@ struct FlowFileReader {
     let shell = fields.field(.shell, eachAdvice: Self.fileAdvice).flatMap { self.shell($0) }
     var defaults = defaults(fields.field(.defaults))
     defaults.shell = defaults.shell ?? shell
+    let output = fields.field(.output).flatMap { outputMode($0) } ?? .quiet
     var locks = fields.field(.locks).map { permits($0) } ?? [:]
     let steps = fields.field(.steps).map { self.steps($0, environment, defaults) } ?? []
     let order = checkReferences(steps)
@@ -51,7 +52,8 @@ struct FlowFileReader {
     checkLocks(steps, &locks)
     return FlowFile(
       name: name, path: path, width: width, values: values, dotenv: dotenv,
-      environment: environment, locks: locks, steps: steps, indices: steps.indicesByName,
+      output: output, environment: environment, locks: locks, steps: steps,
+      indices: steps.indicesByName,
       order: order)
   }
 
@@ -63,6 +65,17 @@ struct FlowFileReader {
       problems.report(field.node.location, Self.message(aboutInvalid: name, "flow name"))
     }
     return name
+  }
+
+  private mutating func outputMode(_ field: FlowField) -> FlowOutputMode? {
+    guard let text = text(field) else { return nil }
+    let mode = FlowOutputMode(rawValue: text)
+    if mode == nil {
+      problems.report(
+        field.node.location,
+        "unknown output \(text.quoted); expected \(FlowOutputMode.names)")
+    }
+    return mode
   }
 
   static func message(aboutInvalid name: String, _ unit: String) -> String {

@@ -15,6 +15,8 @@ struct FlowExecution: ComposableOperation {
     let checker = session.checker
     let earlier = checker.stamps[unit.name]
     try FlowLog(session.folder.log(of: unit.name)).begin(runBegan: session.reporter.runBegan)
+    session.output.began(unit.name, log: session.folder.log(of: unit.name))
+    defer { session.output.ended(unit.name) }
     let inputs = checker.inputs(of: unit)
     let before = checker.outputs(of: unit)
     let lines = try await operation.perform(in: context)

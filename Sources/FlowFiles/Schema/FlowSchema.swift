@@ -113,6 +113,7 @@ extension FlowShape {
     case .variables: .reference("variables")
     case .permits: .reference("permits")
     case .locks: .any([.reference("names"), .reference("permits")])
+    case .output: .object([("enum", .array(FlowOutputMode.allCases.map { .text($0.rawValue) }))])
     case .defaults: .reference("defaults")
     case .steps:
       .object([

@@ -1,5 +1,6 @@
 import CommandLineOperations
 import DurableOperations
+import FlowFiles
 import SystemSupport
 
 /// The arguments of `coop flow`.
@@ -23,6 +24,7 @@ struct FlowArguments {
   private(set) var address: String?
   private(set) var queue: String?
   private(set) var isJSON = false
+  private(set) var output: FlowOutputMode?
   /// The path of the flow file; empty for `schema`.
   private(set) var file = ""
   /// The step of `log`.
@@ -57,7 +59,7 @@ struct FlowArguments {
     switch action {
     case .run:
       "--set, --journal, --keep-going, --fresh, --from, --only, --dry-run, --on, --queue, "
-        + "--timeline, --trace or --json"
+        + "--output, --timeline, --trace or --json"
     case .status, .log: "--journal"
     case .show, .schema: "no options"
     }
@@ -90,6 +92,13 @@ struct FlowArguments {
       address = text
     case ("--queue", .run): queue = try text("--queue", "the name of a queue", &rest)
     case ("--json", .run): isJSON = true
+    case ("--output", .run):
+      let text = try text("--output", FlowOutputMode.names, &rest)
+      guard let mode = FlowOutputMode(rawValue: text) else {
+        throw UsageError(
+          "flow run: invalid --output \(text.onOneLine); expected \(FlowOutputMode.names)")
+      }
+      output = mode
     case (_, .run): return try options.take(argument, from: &rest, for: "flow run")
     default: return false
     }

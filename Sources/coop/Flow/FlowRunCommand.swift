@@ -12,9 +12,10 @@ struct FlowRunCommand {
 
   /// - Returns: The exit status.
   func run() async throws -> Int32 {
-    let file = try FlowFile.read(
+    var file = try FlowFile.read(
       contentsOf: arguments.file, setting: arguments.values,
       environment: ProcessInfo.processInfo.environment)
+    if let output = arguments.output { file.output = output }
     let options = FlowRunOptions(
       selection, isFresh: arguments.isFresh, keepsGoing: arguments.keepsGoing)
     let runner = try FlowFileRunner(file, journal: arguments.journal, options)
@@ -24,7 +25,7 @@ struct FlowRunCommand {
       try StandardOutput().write(Array((lines.joined(separator: "\n") + "\n").utf8))
       return ExitStatus.success
     }
-    return try await runner.whileLocked { try await run(runner) }
+    return try await runner.whileLocked { try await run(runner, file.output) }
   }
 
   private var selection: FlowRunOptions.Selection {
@@ -32,13 +33,13 @@ struct FlowRunCommand {
     return arguments.only.map { .only($0) } ?? .all
   }
 
-  private func run(_ runner: FlowFileRunner) async throws -> Int32 {
+  private func run(_ runner: FlowFileRunner, _ output: FlowOutputMode) async throws -> Int32 {
     let standardError = StandardError()
+    // A progress display would erase the output of the commands.
+    let showsProgress = standardError.isTerminal && !arguments.isJSON && output == .quiet
     let observation = try ProgramObservation(
-      arguments.options,
-      progressOn: standardError.isTerminal && !arguments.isJSON ? standardError : nil)
-    let printer = FlowPrinter(
-      style: arguments.isJSON ? .json : standardError.isTerminal ? .silent : .lines)
+      arguments.options, progressOn: showsProgress ? standardError : nil)
+    let printer = FlowPrinter(style: arguments.isJSON ? .json : showsProgress ? .silent : .lines)
     var interruptedStatus = ExitStatus.failure
     let state = try await runner.run(
       on: arguments.address.map { address in { try workers(at: address) } },

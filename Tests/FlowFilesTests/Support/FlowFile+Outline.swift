@@ -14,6 +14,7 @@ extension FlowFile {
     }
     lines += dotenv.map { "dotenv \($0.outline)" }
     lines += environment.map { "env \($0.outline)" }
+    if output != .quiet { lines.append("output \(output)") }
     lines += locks.sorted { $0.key < $1.key }.map { "lock \($0.key) \($0.value)" }
     for step in steps {
       lines.append("step \(step.name) @\(step.location.short)")
