@@ -71,6 +71,16 @@ struct DefinitionTests {
     ] {
       #expect(try definition(step) != first)
     }
+    #expect(try definition("{run: [x], shell: [y]}") == first)
+  }
+
+  @Test func `the shell of a text is in the definition, unless it is the default`() throws {
+    #expect(
+      try definition("{run: x, shell: [bash, '-${v}', '$$']}")
+        == #"{"accept":[0],"env":{},"environment":{},"run":["x"],"shell":["bash","-${v}","$$"],"values":{"v":"1"}}"#
+    )
+    #expect(
+      try definition("{run: x, shell: [/bin/sh, -eu, -c]}") == definition("{run: x}"))
   }
 
   @Test func `the children of a step have the same definition`() throws {

@@ -64,7 +64,9 @@ struct SchemaTests {
   private static let wrongFields = [
     "run: []", "run: [[]]", "run: \"\"", "run: {a: b}", "run: x, accept: []", "run: x, accept: 256",
     "run: x, retries: -1", "run: x, width: 0", "run: x, timeout: 1d", "run: x, needs: [a, a]",
-    "run: x, each: {}", "run: x, each: {lines-of: a, same-as: a}", "run: x, inputs: ''",
+    "run: x, each: {}", "run: x, each: {matrix: {a: b}}", "run: x, each: {matrix: {a b: []}}",
+    "run: x, each: {rows-of: ''}", "run: x, shell: bash", "run: x, shell: []",
+    "run: x, each: {lines-of: a, same-as: a}", "run: x, inputs: ''",
     "run: x, locks: {a: 0}", "run: x, env: {'A=B': x}", "run: x, env: {A: [x]}",
     "run: x, needs: '..'",
   ].map { "{flow: f, steps: {a: {\($0)}}}" }

@@ -7,7 +7,7 @@ import Testing
 struct SettingTests {
   private static let file = """
     flow: f
-    values: {version: dev, target: "$x ${y}"}
+    values: {version: dev, target: "$$x ${version}"}
     steps:
       a: {run: [x, "${version}"], outputs: ["${version}.o"]}
       b: {run: [x], outputs: [taken.o]}
@@ -25,11 +25,11 @@ struct SettingTests {
 
   @Test func `a set value replaces the default, and nothing is replaced in it`() throws {
     let file = try FlowFile(yaml: Self.file)
-    #expect(file.texts == ["version": "dev", "target": "$x ${y}"])
-    let set = try file.setting(["version": "${target}"])
-    #expect(set.texts == ["version": "${target}", "target": "$x ${y}"])
+    #expect(file.texts == ["version": "dev", "target": "$x dev"])
+    let set = try file.setting(["version": "${target}$$"])
+    #expect(set.texts == ["version": "${target}$$", "target": "$x ${target}$$"])
     #expect(set.steps == file.steps)
-    #expect(set.steps[0].outputs[0].text(set.texts) == "${target}.o")
+    #expect(set.steps[0].outputs[0].text(set.texts) == "${target}$$.o")
   }
 
   @Test func `an unknown value has the name of a similar one`() throws {
@@ -50,7 +50,7 @@ struct SettingTests {
         steps: {s: {run: ["${a}${b}${c}${d}"]}}
         """)
     #expect(file.texts == ["b": "", "c": "~"])
-    #expect(file.values.map(\.text) == [nil, "", "~", nil])
+    #expect(file.values.map(\.text?.source) == [nil, "", "~", nil])
     do throws(FlowFileError) {
       _ = try file.setting(["d": ""])
       Issue.record("expected an error")
@@ -74,7 +74,7 @@ struct SettingTests {
       """.utf8
     ).write(to: folder["flow.yaml"])
     do throws(FlowFileError) {
-      _ = try FlowFile.read(contentsOf: path, setting: ["b": "", "c": "y"])
+      _ = try FlowFile.read(contentsOf: path, setting: ["b": "", "c": "y"], environment: [:])
       Issue.record("expected an error")
     } catch {
       #expect(
@@ -90,6 +90,35 @@ struct SettingTests {
       Issue.record("expected an error")
     } catch {
       #expect(error.problems.map(\.outline) == ["3:39: unknown step 't' in needs of 's'"])
+    }
+  }
+
+  @Test func `L17: a value uses the texts of earlier values, also those that are set`() throws {
+    let file = try FlowFile(
+      yaml: """
+        flow: f
+        values: {a: , b: "${a}/$$", c: "${b}${a}"}
+        steps: {s: {run: ["${c}"]}}
+        """)
+    #expect(file.texts == ["b": "${a}/$", "c": "${a}/$${a}"])
+    #expect(try file.setting(["a": "1"]).texts == ["a": "1", "b": "1/$", "c": "1/$1"])
+    #expect(
+      try file.setting(["a": "1", "b": "${a}"]).texts == ["a": "1", "b": "${a}", "c": "${a}1"])
+  }
+
+  @Test func `L17: values that use each other have a limit`() throws {
+    let doubled = (1...40).map { "v\($0): '${v\($0 - 1)}${v\($0 - 1)}'" }
+    #expect(
+      problems(
+        of: "flow: f\nvalues: {v0: 0123456789abcdef, \(doubled.joined(separator: ", "))}\n"
+          + "steps: {s: {run: x}}"
+      ).first
+        == "2:276: the value 'v14' is too long with the values that it uses; the limit is 131,072 bytes"
+    )
+    let file = try FlowFile(
+      yaml: "{flow: f, values: {a: b, c: '${a}${a}'}, steps: {s: {run: x}}}")
+    #expect(throws: FlowFileError.self) {
+      try file.setting(["a": String(repeating: "x", count: 70_000)])
     }
   }
 

@@ -4,6 +4,8 @@ extension FlowFileReader {
   /// - Returns: The indices of the steps, each after its dependencies.
   mutating func checkReferences(_ steps: [FlowStep]) -> [Int] {
     let indices = steps.indicesByName
+    let sources = steps.eachSources
+    var outputReaders: [String: FlowReferenceKind] = [:]
     var edges: [[FlowEdge]] = []
     for step in steps {
       edges.append(
@@ -12,6 +14,17 @@ extension FlowFileReader {
           return FlowEdge(target: target, phrase: kind.phrase)
         })
       checkDuplicates(step)
+      checkColumns(step, source: sources[step.name], indices, steps)
+      for (kind, reference) in step.kindsOfReferences where kind == .linesOf || kind == .rowsOf {
+        let first = outputReaders[reference.name, default: kind]
+        outputReaders[reference.name] = first
+        if first != kind {
+          problems.report(
+            reference.location,
+            "step \(reference.name.quoted) is in \(first.rawValue) and in \(kind.rawValue); expected one "
+              + "of them")
+        }
+      }
       if let source = step.each?.reference.flatMap({ indices[$0.name] }) {
         check(step, source: steps[source])
       }
@@ -58,7 +71,40 @@ extension FlowFileReader {
           reference.location,
           "step \(reference.name.quoted) is in both \(first.rawValue) and after of "
             + "\(step.name.quoted); \(first.rawValue) is enough")
-      case (nil, _), (_?, .needs), (_?, .linesOf), (_?, .sameAs): continue
+      case (nil, _), (_?, .needs), (_?, .linesOf), (_?, .rowsOf), (_?, .sameAs): continue
+      }
+    }
+  }
+
+  /// Checks the columns that a step uses, as far as the file has their names.
+  ///
+  /// - Parameter source: The step that provides the values of `same-as`.
+  private mutating func checkColumns(
+    _ step: FlowStep, source: String?, _ indices: [String: Int], _ steps: [FlowStep]
+  ) {
+    let each = source.flatMap { indices[$0] }.flatMap { steps[$0].each } ?? step.each
+    guard let each, let hasColumns = each.hasColumns else { return }
+    var columns: [String]?
+    if case .matrix(let all) = each { columns = all.map(\.name) }
+    for template in step.templates {
+      guard let part = template.eachPart else { continue }
+      if hasColumns, template.parts.contains(.each) {
+        problems.report(
+          template.location,
+          "'${each}' in step \(step.name.quoted) is not available; write '${each.NAME}' for a column"
+        )
+      } else if !hasColumns, !template.columns.isEmpty {
+        problems.report(
+          template.location,
+          "'\(part.text([:], each: nil))' in step \(step.name.quoted) is not available; the children "
+            + "have no columns, so write '${each}'")
+      }
+      for name in template.columns {
+        guard let columns, !columns.contains(name) else { continue }
+        problems.report(
+          template.location,
+          "unknown column \(name.quoted) in step \(step.name.quoted); "
+            + "expected one of \(columns.joined(separator: ", "))")
       }
     }
   }
@@ -69,17 +115,18 @@ extension FlowFileReader {
       return
     }
     switch each {
-    case .linesOf where source.each != nil:
+    case .linesOf where source.each != nil, .rowsOf where source.each != nil:
+      let kind: FlowReferenceKind = if case .rowsOf = each { .rowsOf } else { .linesOf }
       problems.report(
         reference.location,
-        "lines-of of \(step.name.quoted) needs a step without 'each', "
+        "\(kind.rawValue) of \(step.name.quoted) needs a step without 'each', "
           + "and \(source.name.quoted) has 'each'")
     case .sameAs where source.each == nil:
       problems.report(
         reference.location,
         "same-as of \(step.name.quoted) needs a step with 'each', "
           + "and \(source.name.quoted) has no 'each'")
-    case .list, .glob, .linesOf, .sameAs: return
+    case .list, .glob, .linesOf, .matrix, .rowsOf, .rowsOfFile, .sameAs: return
     }
   }
 
@@ -112,11 +159,12 @@ struct FlowEdge {
 private enum FlowReferenceKind: String {
   case needs, after
   case linesOf = "lines-of"
+  case rowsOf = "rows-of"
   case sameAs = "same-as"
 
   var phrase: String {
     switch self {
-    case .needs, .linesOf, .sameAs: "needs"
+    case .needs, .linesOf, .rowsOf, .sameAs: "needs"
     case .after: "runs after"
     }
   }
@@ -126,8 +174,9 @@ extension FlowStep {
   fileprivate var kindsOfReferences: [(FlowReferenceKind, FlowReference)] {
     var all: [(FlowReferenceKind, FlowReference)] = []
     switch each {
-    case nil, .list, .glob: break
+    case nil, .list, .glob, .matrix, .rowsOfFile: break
     case .linesOf(let reference): all.append((.linesOf, reference))
+    case .rowsOf(let reference): all.append((.rowsOf, reference))
     case .sameAs(let reference): all.append((.sameAs, reference))
     }
     all += needs.map { (.needs, $0) }

@@ -16,13 +16,16 @@ extension [FlowStep] {
           problems.report(
             output.location,
             "duplicate output \(output.text(texts).shortened) of the children of step "
-              + "\(step.name.quoted); use '${each}' in it")
+              + "\(step.name.quoted); use '${each\(step.each?.hasColumns == true ? ".NAME" : "")}' in it"
+          )
           continue
         }
         let source = sources[step.name] ?? step.name
-        var values = output.usesEach ? lists[source] : nil
-        children -= values?.count ?? 0
-        if children < 0 { values = nil }
+        var values: [String]?
+        if output.usesEach, let each = lists[source], let count = each.knownCount {
+          children -= Swift.min(count, children + 1)
+          if children >= 0 { values = each.knownValues(texts) }
+        }
         for (path, isPattern) in output.paths(texts, values) {
           let key = FlowOutputKey(
             path: path.normalizedPath,
@@ -42,7 +45,7 @@ extension [FlowStep] {
   }
 
   /// For each step with `same-as`, the step that provides the values in the end.
-  private var eachSources: [String: String] {
+  var eachSources: [String: String] {
     var sources: [String: String] = [:]
     for step in self {
       if case .sameAs(let reference)? = step.each { sources[step.name] = reference.name }
@@ -63,12 +66,10 @@ extension [FlowStep] {
     return ends
   }
 
-  /// The values of the steps with a list.
-  private var eachLists: [String: [FlowTemplate]] {
-    var lists: [String: [FlowTemplate]] = [:]
-    for step in self {
-      if case .list(let values)? = step.each { lists[step.name] = values }
-    }
+  /// The steps whose children the file names.
+  private var eachLists: [String: FlowEach] {
+    var lists: [String: FlowEach] = [:]
+    for step in self where step.each?.knownCount != nil { lists[step.name] = step.each }
     return lists
   }
 }
@@ -116,11 +117,11 @@ extension FlowTemplate {
   /// The paths of an output: one for each child if the values are in the file, otherwise a single
   /// path in which `${each}` stays.
   fileprivate func paths(
-    _ texts: [String: String], _ values: [FlowTemplate]?
+    _ texts: [String: String], _ values: [String]?
   ) -> [(path: String, isPattern: Bool)] {
     guard usesEach else { return [(text(texts), false)] }
     guard let values else { return [(text(texts), true)] }
-    return values.map { (text(texts, each: $0.text(texts)), false) }
+    return values.map { (text(texts, each: $0), false) }
   }
 }
 

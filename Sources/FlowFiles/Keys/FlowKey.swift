@@ -1,7 +1,7 @@
 /// The keys of a flow file. This is the only table of them: the reader, the schema and the
 /// documentation use it.
 enum FlowKey: String, CaseIterable, Sendable {
-  case flow, width, values, env, defaults, locks, steps
+  case flow, width, values, dotenv, env, shell, output, defaults, locks, steps
   case run, needs, after
   case onlyIf = "only-if"
   case inputs, outputs, each, retries, backoff, timeout
@@ -27,8 +27,8 @@ enum FlowKey: String, CaseIterable, Sendable {
 
   var places: Set<Place> {
     switch self {
-    case .flow, .values, .defaults, .steps, .resumeWithin: [.file]
-    case .width, .env, .locks: [.file, .defaults, .step]
+    case .flow, .values, .dotenv, .output, .defaults, .steps, .resumeWithin: [.file]
+    case .width, .env, .shell, .locks: [.file, .defaults, .step]
     case .retries, .backoff, .timeout, .directory, .accept: [.defaults, .step]
     case .run, .needs, .after, .onlyIf, .inputs, .outputs, .each, .stdin, .manual: [.step]
     }
@@ -41,13 +41,15 @@ enum FlowKey: String, CaseIterable, Sendable {
     case .width: .number(FlowRanges.width)
     case .values: .values
     case .env: .variables
+    case .shell: .words
+    case .output: .output
     case .defaults: .defaults
     case .locks: place == .file ? .permits : .locks
     case .steps: .steps
     case .run: .commands
     case .onlyIf: .command
     case .needs, .after: .names
-    case .inputs, .outputs: .templates
+    case .dotenv, .inputs, .outputs: .templates
     case .each: .each
     case .retries: .number(FlowRanges.retries)
     case .backoff, .timeout, .resumeWithin: .duration
@@ -69,10 +71,20 @@ enum FlowKey: String, CaseIterable, Sendable {
       case .step: "The maximum number of children that run at once. Needs 'each'."
       }
     case .values:
-      "Names and default texts. '--set name=text' replaces a default, and sets a value without one."
+      "Names and default texts, which may use earlier values. '--set name=text' replaces a default, "
+        + "and sets a value without one."
+    case .dotenv:
+      "Files with environment variables, such as '.env'. A later file precedes, and the environment of "
+        + "'coop' precedes all of them. A file whose name ends in '?' may be missing."
     case .env:
       "Environment variables. For a name in several places, the step precedes the defaults, and the "
         + "defaults precede the file."
+    case .shell:
+      "The program and the arguments before a text of 'run' and 'only-if', such as "
+        + "'[bash, -euo, pipefail, -c]'. Default: '[/bin/sh, -eu, -c]'."
+    case .output:
+      "The output of the commands: in the logs only ('quiet', the default), also each line with the name "
+        + "of its step ('live'), or all lines of a step when it ends ('grouped')."
     case .defaults: "Fields for all steps that do not have them."
     case .locks:
       place == .file
@@ -80,7 +92,8 @@ enum FlowKey: String, CaseIterable, Sendable {
         : "The locks to hold while a command runs: a list of names, or permits by name."
     case .steps: "The steps by name, in any order."
     case .run:
-      "Without it, a step groups those in 'needs'. A list is a program with its arguments. A text runs in '/bin/sh -eu -c'. A list of lists is "
+      "Without it, a step groups those in 'needs'. A list is a program with its arguments. A text "
+        + "runs in the 'shell'. A list of lists is "
         + "several programs, which run in order."
     case .needs: "The steps that must have succeeded."
     case .after: "The steps that must have ended, with any outcome."
@@ -90,7 +103,8 @@ enum FlowKey: String, CaseIterable, Sendable {
       "Files and patterns that the step writes. If they are up to date, it does not run."
     case .each:
       "One child for each value: a list, a pattern for files, the lines that a step writes "
-        + "(lines-of), or the values of another step (same-as)."
+        + "(lines-of), the values of another step (same-as), all combinations of some lists (matrix), or "
+        + "the rows of a table (rows-of)."
     case .retries: "The number of attempts after the first one. Default: 0."
     case .backoff: "The delay before the second attempt. Each further delay is longer."
     case .timeout: "The maximum duration of an attempt."
@@ -111,11 +125,14 @@ enum FlowKey: String, CaseIterable, Sendable {
     case .flow: ["name"]
     case .width: ["concurrency", "jobs", "max-parallel", "parallel", "workers"]
     case .values: ["params", "parameters", "variables", "vars"]
+    case .dotenv: ["env-file", "env_file", "envfile"]
     case .env: ["environment"]
+    case .shell: ["interpreter", "shebang"]
+    case .output: ["output-sync", "log", "logs"]
     case .defaults: ["default"]
     case .locks: ["mutex", "pool", "pools", "resources"]
     case .steps: ["recipes", "rules", "stages", "targets", "tasks"]
-    case .run: ["args", "cmd", "cmds", "command", "commands", "exec", "script", "shell"]
+    case .run: ["args", "cmd", "cmds", "command", "commands", "exec", "script"]
     case .needs: ["dependencies", "depends", "depends-on", "depends_on", "deps", "requires"]
     case .after: ["always-after", "follows"]
     case .onlyIf: ["condition", "if", "only_if", "preconditions", "when"]
@@ -136,9 +153,10 @@ enum FlowKey: String, CaseIterable, Sendable {
 
 /// The shape of a value.
 enum FlowShape: Sendable {
-  case name, template, templates, names, command, commands, each, duration, statuses, boolean
+  case name, template, templates, names, words, command, commands, each, duration, statuses
+  case boolean
   case number(ClosedRange<Int>)
-  case values, variables, permits, locks, defaults, steps
+  case values, variables, permits, locks, output, defaults, steps
 }
 
 enum FlowRanges {

@@ -2,7 +2,7 @@
 package enum FlowCommand: Hashable, Sendable {
   /// A program and its arguments. No shell reads them.
   case program([FlowTemplate])
-  /// A text for `/bin/sh -eu -c`. Nothing is replaced in it; the values of the flow, and `each` in a
+  /// A text for the shell of the step. Nothing is replaced in it; the values of the flow, and `each` in a
   /// child, are variables of the shell.
   case shell(String)
 }
@@ -14,6 +14,12 @@ package enum FlowEach: Hashable, Sendable {
   case glob(FlowTemplate)
   /// The lines that a step writes to its standard output.
   case linesOf(FlowReference)
+  /// All combinations of the values of some columns.
+  case matrix([FlowColumn])
+  /// The rows that a step writes to its standard output.
+  case rowsOf(FlowReference)
+  /// The rows of a file.
+  case rowsOfFile(FlowTemplate)
   /// The values of another step. A child begins when the child of that step with the same value has
   /// succeeded.
   case sameAs(FlowReference)
@@ -22,10 +28,16 @@ package enum FlowEach: Hashable, Sendable {
   /// `same-as`.
   package var reference: FlowReference? {
     switch self {
-    case .list, .glob: nil
-    case .linesOf(let reference), .sameAs(let reference): reference
+    case .list, .glob, .matrix, .rowsOfFile: nil
+    case .linesOf(let reference), .rowsOf(let reference), .sameAs(let reference): reference
     }
   }
+}
+
+/// A column of a matrix.
+package struct FlowColumn: Hashable, Sendable {
+  package let name: String
+  package let values: [FlowTemplate]
 }
 
 /// The name of another step.

@@ -1,3 +1,5 @@
+internal import SystemSupport
+
 extension FlowFile {
   /// The step with a name; nil if there is none.
   package func step(named name: String) -> FlowStep? { indices[name].map { steps[$0] } }
@@ -38,9 +40,9 @@ extension FlowFile {
       needs += step.needs.map(\.name)
       after += step.after.map(\.name)
       switch step.each {
-      case .linesOf(let source): needs.append(source.name)
+      case .linesOf(let source), .rowsOf(let source): needs.append(source.name)
       case .sameAs(let source): next = self.step(named: source.name)
-      case nil, .list, .glob: break
+      case nil, .list, .glob, .matrix, .rowsOfFile: break
       }
     }
     var seen: Set<String> = []
@@ -86,13 +88,10 @@ extension FlowFile {
         problems.report(nil, "the value \(name.quoted) contains U+0000, which no command can have")
       }
     }
-    let file = FlowFile(
-      self,
-      values: values.map { value in
-        FlowValue(
-          name: value.name, text: texts[value.name] ?? value.text, location: value.location)
-      })
+    var file = self
+    file.values = values.setting(texts)
     file.values.reportMissing(&problems)
+    file.values.reportTooLong(&problems)
     if !hasCheckedOutputs { file.steps.checkOutputs(file.texts, &problems) }
     if let error = problems.error(path: path) { throw error }
     return file
@@ -100,11 +99,18 @@ extension FlowFile {
 }
 
 extension [FlowValue] {
+  /// The values with other texts for some names.
+  func setting(_ texts: [String: String]) -> [FlowValue] {
+    map { value in
+      guard let text = texts[value.name] else { return value }
+      return FlowValue(
+        name: value.name, text: FlowTemplate(text, at: value.location), location: value.location)
+    }
+  }
+
   /// Reports the values without a text.
-  ///
-  /// - Parameter names: The names of values that a run sets.
-  func reportMissing(except names: Set<String> = [], _ problems: inout FlowProblems) {
-    for value in self where value.text == nil && !names.contains(value.name) {
+  func reportMissing(_ problems: inout FlowProblems) {
+    for value in self where value.text == nil {
       problems.report(
         value.location,
         "missing value \(value.name.quoted); set it with --set \(value.name)=text, "
@@ -112,9 +118,27 @@ extension [FlowValue] {
     }
   }
 
+  /// Reports the values whose text would be too long.
+  func reportTooLong(_ problems: inout FlowProblems) {
+    let texts = texts
+    for value in self where value.text != nil && texts[value.name] == nil {
+      problems.report(
+        value.location,
+        "the value \(value.name.quoted) is too long with the values that it uses; the limit is "
+          + "\(FlowLimits.valueBytes.grouped) bytes")
+    }
+  }
+
+  /// The texts by name. Values without a text are missing, and those whose text would be too long: a
+  /// few values can use each other so that the last one has more bytes than there is memory.
   var texts: [String: String] {
-    Dictionary(
-      compactMap { value in value.text.map { (value.name, $0) } }, uniquingKeysWith: { $1 })
+    var texts: [String: String] = [:]
+    for value in self {
+      guard let text = value.text else { continue }
+      let size = text.names.isEmpty ? 0 : text.size(texts)
+      if size <= FlowLimits.valueBytes { texts[value.name] = text.text(texts) }
+    }
+    return texts
   }
 }
 

@@ -13,7 +13,13 @@ package struct FlowFile: Hashable, Sendable {
   /// How long after its last sign of life a run that has not succeeded is continued.
   package let resumeWithin: Duration
   /// The values in the order of the file.
-  package let values: [FlowValue]
+  package internal(set) var values: [FlowValue]
+  /// The files of `dotenv`.
+  package let dotenv: [FlowTemplate]
+  /// The variables of the files of `dotenv` that the process does not have; empty before they are read.
+  package internal(set) var variables: [String: String] = [:]
+  /// Where the output of the commands is shown. A run may have another mode than its file.
+  package var output: FlowOutputMode
   /// The variables of `env`. The steps repeat them.
   package let environment: [FlowVariable]
   /// The number of permits of each lock, also of those that only steps name.
@@ -27,22 +33,23 @@ package struct FlowFile: Hashable, Sendable {
   package let order: [Int]
 }
 
+/// Where the output of the commands is shown, in addition to the logs.
+package enum FlowOutputMode: String, CaseIterable, Hashable, Sendable {
+  case quiet
+  /// Each line, with the name of its step.
+  case live
+  /// All lines of a step when it ends, with its name.
+  case grouped
+
+  package static var names: String { "quiet, live or grouped" }
+}
+
 /// A value of a flow file.
 package struct FlowValue: Hashable, Sendable {
   package let name: String
-  /// The default, or the text that ``FlowFile/setting(_:)`` has set. Nothing is replaced in it. Nil if
-  /// there is neither, as after `version:`.
-  package let text: String?
+  /// The default, which may use earlier values, or the text that ``FlowFile/setting(_:)`` has set, in
+  /// which nothing is replaced. Nil if there is neither, as after `version:`.
+  package let text: FlowTemplate?
   /// The location of the name.
   package let location: FlowLocation
-}
-
-extension FlowFile {
-  init(_ file: FlowFile, values: [FlowValue]) {
-    self.init(
-      name: file.name, path: file.path, width: file.width, resumeWithin: file.resumeWithin,
-      values: values,
-      environment: file.environment, locks: file.locks, steps: file.steps, indices: file.indices,
-      order: file.order)
-  }
 }

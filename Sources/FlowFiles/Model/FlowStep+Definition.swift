@@ -13,6 +13,7 @@ extension FlowStep {
   /// | `environment` | of the process's other variables, those that a shell text uses |
   /// | `in` | the working directory as it is in the file; absent without one |
   /// | `run` | the commands as they are in the file: a text for a shell text, a list for a program |
+  /// | `shell` | the shell of a text, as it is in the file; absent without a text and for the default |
   /// | `stdin` | the file for the standard input; absent without one |
   /// | `values` | the values that the step uses |
   ///
@@ -32,7 +33,7 @@ extension FlowStep {
       self.environment.map { ($0.name, $0.text.text(values)) }, uniquingKeysWith: { $1 })
     var shellNames: Set<String> = []
     for case .shell(let text) in commands { shellNames.formUnion(text.shellNames) }
-    let usedNames = shellNames.union(templates.flatMap(\.names))
+    let usedNames = shellNames.union(definedTemplates.flatMap(\.names))
     var json = JSONWriter()
     json.object { json in
       json.member("accept", accept.sorted())
@@ -53,6 +54,9 @@ extension FlowStep {
           }
         }
       }
+      if usedShell.map(\.source) != Self.defaultShell, !usedShell.isEmpty {
+        json.member("shell", usedShell.map(\.source))
+      }
       if let standardInput { json.member("stdin", standardInput.source) }
       json.members("values", values.filter { name, _ in usedNames.contains(name) })
     }
@@ -60,9 +64,24 @@ extension FlowStep {
   }
 
   /// The templates of the definition. The texts of variables are in it, so they are not included.
-  private var templates: [FlowTemplate] {
+  private var definedTemplates: [FlowTemplate] {
     commands.flatMap { if case .program(let words) = $0 { words } else { [] as [FlowTemplate] } }
-      + [directory, standardInput].compactMap(\.self)
+      + [directory, standardInput].compactMap(\.self) + usedShell
+  }
+
+  /// All templates that may use `each`.
+  var templates: [FlowTemplate] {
+    var condition: [FlowTemplate] = []
+    if case .program(let words)? = onlyIf { condition = words }
+    return definedTemplates + shell + condition + inputs + outputs
+      + options.value.ownEnvironment.map(\.text)
+  }
+
+  static let defaultShell = ["/bin/sh", "-eu", "-c"]
+
+  /// The shell, if a command is a text.
+  private var usedShell: [FlowTemplate] {
+    commands.contains { if case .shell = $0 { true } else { false } } ? shell : []
   }
 }
 

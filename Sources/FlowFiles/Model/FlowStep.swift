@@ -29,6 +29,8 @@ package struct FlowStep: Hashable, Sendable {
   /// The maximum duration of an attempt.
   package var timeout: Duration? { options.value.timeout }
   package var directory: FlowTemplate? { options.value.directory }
+  /// The program and the arguments before a text for the shell.
+  package var shell: [FlowTemplate] { options.value.shell }
   /// The locks, sorted by name. Steps that take several locks in this order cannot deadlock.
   package var locks: [FlowLock] { options.value.locks }
   /// The exit statuses that count as success.
@@ -84,6 +86,7 @@ struct FlowStepOptions: Hashable, Sendable {
   let backoff: Duration?
   let timeout: Duration?
   let directory: FlowTemplate?
+  let shell: [FlowTemplate]
   /// The variables of the file and of its defaults, which all steps share.
   let sharedEnvironment: [FlowVariable]
   /// The variables of the step itself.

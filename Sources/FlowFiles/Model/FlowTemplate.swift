@@ -1,10 +1,21 @@
-/// A text in which `${name}` is replaced by a value, `${each}` by the value of a child, and `$$` by
-/// `$`.
+/// A text in which `${name}` is replaced by a value, `${each}` by the value of a child, `${each.name}`
+/// by a column of a child, and `$$` by `$`.
 package struct FlowTemplate: Hashable, Sendable {
   package enum Part: Hashable, Sendable {
     case text(String)
     case value(String)
     case each
+    case column(String)
+
+    /// The text of the part with the values. See ``FlowTemplate/text(_:each:)``.
+    func text(_ values: [String: String], each: String?) -> String {
+      switch self {
+      case .text(let literal): literal
+      case .value(let name): values[name] ?? "${\(name)}"
+      case .each: each ?? "${each}"
+      case .column(let name): each.flatMap { FlowRow(value: $0)[name] } ?? "${each.\(name)}"
+      }
+    }
   }
 
   /// The text as it is in the file.
@@ -23,8 +34,23 @@ package struct FlowTemplate: Hashable, Sendable {
       .sorted()
   }
 
-  /// Whether the text uses `${each}`.
-  package var usesEach: Bool { composition?.contains(.each) ?? false }
+  /// The first part that uses the child; nil if none does.
+  var eachPart: Part? {
+    composition?.first { part in
+      switch part {
+      case .each, .column: true
+      case .text, .value: false
+      }
+    }
+  }
+
+  /// Whether the text uses `${each}` or a column of it.
+  package var usesEach: Bool { eachPart != nil }
+
+  /// The columns that the text uses.
+  var columns: [String] {
+    composition?.compactMap { if case .column(let name) = $0 { name } else { nil } } ?? []
+  }
 
   /// Returns the text with the values.
   ///
@@ -33,19 +59,27 @@ package struct FlowTemplate: Hashable, Sendable {
   ///   - each: The value of the child. With nil, `${each}` stays as it is.
   package func text(_ values: [String: String], each: String? = nil) -> String {
     guard let composition else { return source }
-    var text = ""
-    for part in composition {
-      switch part {
-      case .text(let literal): text += literal
-      case .value(let name): text += values[name] ?? "${\(name)}"
-      case .each: text += each ?? "${each}"
-      }
-    }
-    return text
+    return composition.reduce(into: "") { $0 += $1.text(values, each: each) }
   }
 }
 
 extension FlowTemplate {
+  /// The number of bytes of the text with the values.
+  func size(_ values: [String: String]) -> Int {
+    parts.reduce(0) { size, part in
+      switch part {
+      case .text(let text): size + text.utf8.count
+      case .value(let name): size + (values[name]?.utf8.count ?? 0)
+      case .each, .column: size
+      }
+    }
+  }
+
+  /// A text in which nothing is replaced.
+  init(_ text: String, at location: FlowLocation) {
+    (source, composition, self.location) = (text, nil, location)
+  }
+
   /// Parses a text.
   ///
   /// - Parameter report: Receives the messages of the first problems. Wrong parts stay as they are.
@@ -80,7 +114,8 @@ extension FlowTemplate {
         }
         let name = String(rest[rest.index(after: rest.startIndex)..<end])
         rest = rest[rest.index(after: end)...]
-        guard name.isValueName else {
+        let column = name.hasPrefix("each.") ? String(name.dropFirst(5)) : nil
+        guard name.isValueName || column?.isEmpty == false else {
           reportFirst(
             "invalid name \(name.quoted) in \(source.quoted); expected letters, digits and '_', "
               + "as in ${version}")
@@ -88,7 +123,7 @@ extension FlowTemplate {
         }
         if !literal.isEmpty { parts.append(.text(literal)) }
         literal = ""
-        parts.append(name == "each" ? .each : .value(name))
+        parts.append(column.map { .column($0) } ?? (name == "each" ? .each : .value(name)))
       case let next:
         literal += "$"
         let name = String(rest.prefix { $0.isNameCharacter })

@@ -7,11 +7,12 @@ struct FlowSource {
 
   /// Checks the bytes of a file.
   ///
+  /// - Parameter limit: The maximum number of bytes.
   /// - Throws: The first problem. Readers of YAML and JSON have other messages for these problems, and
   ///   libyaml has no position for them.
-  init(_ file: [UInt8]) throws(FlowSyntaxError) {
-    guard file.count <= FlowLimits.bytes else {
-      throw FlowSyntaxError(nil, "the file is too large; the limit is 4 MiB")
+  init(_ file: [UInt8], limit: Int = FlowLimits.bytes) throws(FlowSyntaxError) {
+    guard file.count <= limit else {
+      throw FlowSyntaxError(nil, "the file is too large; the limit is \(limit >> 20) MiB")
     }
     // With or without a byte order mark, the first character of UTF-16 is an ASCII character.
     let start = file.prefix(2)

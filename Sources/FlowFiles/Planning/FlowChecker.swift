@@ -4,6 +4,7 @@ extension FlowFile {
   /// - Parameter environment: The variables of the process.
   func definitions(environment: [String: String]) -> [String: String] {
     let values = texts
+    let environment = variables.merging(environment) { $1 }
     var definitions: [String: String] = [:]
     definitions.reserveCapacity(steps.count)
     for step in steps {
@@ -31,8 +32,10 @@ struct FlowChecker: Sendable {
   /// The runs whose successes belong to this run: itself, and later ones of some of its steps.
   let runs: Set<Int>
   let view: FileView
-  /// The names of the steps whose lines another step reads.
+  /// The names of the steps whose lines or rows another step reads.
   let lineSources: Set<String>
+  /// The names of the steps whose rows another step reads.
+  let rowSources: Set<String>
 
   init(
     file: FlowFile, folder: FlowFolder, definitions: [String: String],
@@ -46,8 +49,13 @@ struct FlowChecker: Sendable {
     self.run = run
     self.runs = runs.union([run])
     self.view = view
-    lineSources = Set(
-      file.steps.compactMap { if case .linesOf(let source) = $0.each { source.name } else { nil } })
+    var (lineSources, rowSources): (Set<String>, Set<String>) = ([], [])
+    for step in file.steps {
+      if case .rowsOf(let source) = step.each { rowSources.insert(source.name) }
+      if case .linesOf(let source) = step.each { lineSources.insert(source.name) }
+    }
+    self.rowSources = rowSources
+    self.lineSources = lineSources.union(rowSources)
   }
 
   func record(of unit: FlowUnit) -> FlowRecord? { records[ExactText(unit.name)] }

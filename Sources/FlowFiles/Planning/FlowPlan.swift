@@ -116,9 +116,12 @@ private struct PlannedStep {
   ) -> [String]? {
     switch step.each {
     case nil: nil
-    case .list(let templates): templates.map { $0.text(checker.values) }
+    case .list, .matrix: step.each?.knownValues(checker.values)
     case .glob(let template): isPending ? nil : checker.files(template, of: step)
-    case .linesOf(let source): plan.state(of: source.name)?.lines
+    case .rowsOfFile(let template):
+      // An error is reported when the step begins.
+      isPending ? nil : try? checker.folder.rows(of: template, step, checker.values)
+    case .linesOf(let source), .rowsOf(let source): plan.state(of: source.name)?.lines
     case .sameAs(let source): plan.children[source.name]
     }
   }

@@ -34,8 +34,7 @@ struct GlobPattern: Hashable, Sendable {
     let text = template.parts.map { part in
       switch part {
       case .text(let text): text
-      case .value(let name): literal(values[name] ?? "${\(name)}")
-      case .each: literal(each ?? "${each}")
+      case .value, .each, .column: literal(part.text(values, each: each))
       }
     }.joined()
     components = text.split(separator: "/").filter { $0 != "." }.map { part in
@@ -131,7 +130,7 @@ extension FlowTemplate {
     parts.contains { part in
       switch part {
       case .text(let text): text.utf8.contains(UInt8(ascii: "*"))
-      case .value, .each: false
+      case .value, .each, .column: false
       }
     }
   }

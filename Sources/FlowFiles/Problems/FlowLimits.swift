@@ -9,6 +9,8 @@ enum FlowLimits {
   static let nodes = 500_000
   /// The number of nodes that aliases add to a file.
   static let aliasedNodes = 1_000
+  /// The number of bytes of a value that uses other values. Linux permits as many in an argument.
+  static let valueBytes = 128 << 10
   /// The number of characters of a name, which is also the name of a log file.
   static let nameCharacters = 128
   /// The number of problems that are reported one by one.

@@ -10,13 +10,16 @@ extension FlowFile {
 
   /// Reads and checks the file at a path for a run, with other texts for some values.
   ///
+  /// - Parameters:
+  ///   - texts: The texts of values, by name.
+  ///   - environment: The variables of the process, which precede the variables of `dotenv`.
   /// - Throws: All problems of the file, including values that have no text. Without such problems,
-  ///   those of the texts.
+  ///   those of the texts; then those of a file of `dotenv`.
   package static func read(
-    contentsOf path: String, setting texts: [String: String]
+    contentsOf path: String, setting texts: [String: String], environment: [String: String]
   ) throws(FlowFileError) -> FlowFile {
     try FlowFile(parsing: bytes(of: path), path: path, setting: texts)
-      .setting(texts, hasCheckedOutputs: true)
+      .setting(texts, hasCheckedOutputs: true).readingVariables(besides: environment)
   }
 
   /// Checks a file.
@@ -42,22 +45,25 @@ extension FlowFile {
   }
 
   private static func bytes(of path: String) throws(FlowFileError) -> [UInt8] {
-    do throws(SystemError) {
-      let file = try FileDescriptor.open(path, .readOnly)
-      defer { try? file.close() }
-      var contents: [UInt8] = []
-      contents.reserveCapacity(min(try file.status.size, FlowLimits.bytes))
-      var block = [UInt8](repeating: 0, count: 1 << 16)
-      // A device may have no end, and has no size.
-      while contents.count <= FlowLimits.bytes {
-        let count = try file.read(into: &block)
-        if count == 0 { break }
-        contents += block[..<count]
-      }
-      return contents
-    } catch {
+    do throws(SystemError) { return try contents(of: path, limit: FlowLimits.bytes) } catch {
       throw FlowFileError(
         path: path, problems: [FlowProblem(nil, "the file cannot be read: \(error)")])
     }
+  }
+
+  /// Returns the bytes of a file: at least one more than the limit if it is larger.
+  static func contents(of path: String, limit: Int) throws(SystemError) -> [UInt8] {
+    let file = try FileDescriptor.open(path, .readOnly)
+    defer { try? file.close() }
+    var contents: [UInt8] = []
+    contents.reserveCapacity(min(try file.status.size, limit))
+    var block = [UInt8](repeating: 0, count: 1 << 16)
+    // A device may have no end, and has no size.
+    while contents.count <= limit {
+      let count = try file.read(into: &block)
+      if count == 0 { break }
+      contents += block[..<count]
+    }
+    return contents
   }
 }

@@ -5,6 +5,7 @@ struct FlowDefaults {
   var backoff: Duration?
   var timeout: Duration?
   var directory: FlowTemplate?
+  var shell: [FlowTemplate]?
   var environment: [FlowVariable] = []
   var locks: [FlowLock]?
   var accept: Set<Int32>?
@@ -27,6 +28,7 @@ extension FlowFileReader {
       directory: fields.field(.directory, eachAdvice: eachAdvice).flatMap {
         template($0, unit: "path")
       },
+      shell: fields.field(.shell, eachAdvice: eachAdvice).flatMap { shell($0) },
       environment: fields.field(.env, eachAdvice: eachAdvice).map { variables($0) } ?? [],
       locks: fields.field(.locks).map { locks($0) },
       accept: fields.field(.accept).map { statuses($0) })
@@ -41,6 +43,7 @@ extension FlowFileReader {
     if entries.isEmpty, !hasIncompleteTree {
       problems.report(field.node.location, "steps is empty; expected at least one step")
     }
+    stepNames = Set(entries.map(\.key))
     let environment = environment.merging(defaults.environment)
     return entries.map { step($0, environment, defaults) }
   }
@@ -68,6 +71,7 @@ extension FlowFileReader {
       width: hasEach ? own.width ?? defaults.width : nil,
       retries: own.retries ?? defaults.retries ?? 0, backoff: own.backoff ?? defaults.backoff,
       timeout: own.timeout ?? defaults.timeout, directory: own.directory ?? defaults.directory,
+      shell: own.shell ?? defaults.shell ?? Self.defaultShell,
       sharedEnvironment: environment, ownEnvironment: own.environment,
       locks: own.locks ?? defaults.locks ?? [],
       accept: own.accept ?? defaults.accept ?? Self.defaultAccept,
@@ -100,6 +104,7 @@ extension FlowFileReader {
   }
 
   private static let defaultAccept: Set<Int32> = [0]
+  private static let defaultShell = FlowStep.defaultShell.map { FlowTemplate($0, at: .start) }
 
   /// Returns the options of the step before if they are equal.
   private mutating func shared(_ options: FlowStepOptions) -> FlowStepOptions.Shared {

@@ -69,8 +69,9 @@ extension FlowFileReader {
         location,
         "unknown value \(name.quoted) in \(label); \(question ?? "declare it in values")")
     }
-    if template.usesEach, let advice = field.eachAdvice {
-      problems.report(location, "'${each}' in \(label) is not available; \(advice)")
+    if let part = template.eachPart, let advice = field.eachAdvice {
+      problems.report(
+        location, "'\(part.text([:], each: nil))' in \(label) is not available; \(advice)")
     }
     if let unit, text.isEmpty { problems.report(location, "the \(unit) in \(label) is empty") }
     return template

@@ -9,6 +9,8 @@ struct FlowFileReader {
   /// The values of the file, which all texts may use.
   private(set) var values: [FlowValue] = []
   private(set) var valueNames: Set<String> = []
+  /// The names of all steps.
+  var stepNames: Set<String> = []
   /// The options of the last step that was read.
   var lastOptions: FlowStepOptions.Shared?
 
@@ -33,20 +35,27 @@ struct FlowFileReader {
     let width = fields.field(.width).flatMap { number($0, FlowRanges.width) }
     let resumeWithin =
       fields.field(.resumeWithin).flatMap { duration($0, allowsZero: true) } ?? Self.resumeWithin
-    if let field = fields.field(.values) { readValues(field) }
+    if let field = fields.field(.values, eachAdvice: Self.fileAdvice) { readValues(field) }
+    let dotenv =
+      fields.field(.dotenv, eachAdvice: Self.fileAdvice).map { templates($0, unit: "path") } ?? []
     let environment =
       fields.field(.env, eachAdvice: Self.fileAdvice).map { variables($0) } ?? []
-    let defaults = defaults(fields.field(.defaults))
+    let shell = fields.field(.shell, eachAdvice: Self.fileAdvice).flatMap { self.shell($0) }
+    var defaults = defaults(fields.field(.defaults))
+    defaults.shell = defaults.shell ?? shell
+    let output = fields.field(.output).flatMap { outputMode($0) } ?? .quiet
     var locks = fields.field(.locks).map { permits($0) } ?? [:]
     let steps = fields.field(.steps).map { self.steps($0, environment, defaults) } ?? []
     let order = checkReferences(steps)
-    if let texts { values.reportMissing(except: Set(texts.keys), &problems) }
-    steps.checkOutputs(values.texts.merging(texts ?? [:]) { $1 }, &problems)
+    let set = values.setting(texts ?? [:])
+    if texts != nil { set.reportMissing(&problems) }
+    set.reportTooLong(&problems)
+    steps.checkOutputs(set.texts, &problems)
     checkLocks(steps, &locks)
     return FlowFile(
       name: name, path: path, width: width, resumeWithin: resumeWithin, values: values,
-      environment: environment,
-      locks: locks, steps: steps, indices: steps.indicesByName, order: order)
+      dotenv: dotenv, output: output, environment: environment, locks: locks, steps: steps,
+      indices: steps.indicesByName, order: order)
   }
 
   private static let resumeWithin = Duration.seconds(12 * 3_600)
@@ -58,6 +67,17 @@ struct FlowFileReader {
       problems.report(field.node.location, Self.message(aboutInvalid: name, "flow name"))
     }
     return name
+  }
+
+  private mutating func outputMode(_ field: FlowField) -> FlowOutputMode? {
+    guard let text = text(field) else { return nil }
+    let mode = FlowOutputMode(rawValue: text)
+    if mode == nil {
+      problems.report(
+        field.node.location,
+        "unknown output \(text.quoted); expected \(FlowOutputMode.names)")
+    }
+    return mode
   }
 
   static func message(aboutInvalid name: String, _ unit: String) -> String {
@@ -72,6 +92,8 @@ struct FlowFileReader {
   private mutating func readValues(_ field: FlowField) {
     let entries =
       entries(of: field.node, label: field.label, unit: "value", end: "") ?? []
+    valueNames = Set(entries.map(\.key))
+    var earlier: Set<String> = []
     for entry in entries {
       if entry.key == "each" || entry.key.isReservedValueName {
         problems.report(
@@ -85,9 +107,16 @@ struct FlowFileReader {
           "invalid value name \(entry.key.quoted); expected letters, digits and '_', "
             + "and no digit at the start")
       }
-      let text = optionalText(entry.value, "value \(entry.key.quoted)")
+      let label = "value \(entry.key.quoted)"
+      let text = optionalText(entry.value, label).map {
+        template($0, entry.value.location, field, unit: nil, label: label)
+      }
+      for name in text?.names ?? [] where valueNames.contains(name) && !earlier.contains(name) {
+        problems.report(
+          entry.value.location, "\(name.quoted) in \(label) is not an earlier value; move it up")
+      }
       values.append(FlowValue(name: entry.key, text: text, location: entry.location))
-      valueNames.insert(entry.key)
+      earlier.insert(entry.key)
     }
   }
 

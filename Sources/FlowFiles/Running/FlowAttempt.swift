@@ -14,28 +14,37 @@ struct FlowAttempt: ComposableOperation {
 
   var operationName: String { "attempt" }
 
-  /// - Returns: The lines of the standard output, if another step reads them.
+  /// - Returns: The lines or the rows of the standard output, if another step reads them.
   func perform(in context: OperationContext) async throws -> [String]? {
+    let hasRows = session.checker.rowSources.contains(unit.name)
     let isSource = session.checker.lineSources.contains(unit.name)
     let limit = isSource ? session.runner.mostLineBytes : nil
     var lines: [String] = []
+    var output: [UInt8] = []
     for command in unit.step.commands {
       let result = try await session.runner.run(
         session.launch(command, of: unit, basis: basis, outputLimit: limit), of: unit,
         accepting: { [accept = unit.step.accept] status in
           if case .exited(let code) = status { accept.contains(code) } else { false }
         }, in: context)
-      if let limit { lines += try Self.lines(result, limit, after: lines.count) }
+      guard let limit else { continue }
+      if result.droppedOutput > 0 {
+        throw FlowFailure.lines(
+          "it wrote more than \(limit.grouped) bytes for \(hasRows ? "rows-of" : "lines-of")")
+      }
+      if hasRows {
+        output += result.output
+      } else {
+        lines += try Self.lines(result, after: lines.count)
+      }
     }
+    if hasRows { return try FlowRowReader.values(ofOutput: output) }
     return isSource ? lines.unique : nil
   }
 
   private static func lines(
-    _ result: FlowCommandResult, _ limit: Int, after count: Int
+    _ result: FlowCommandResult, after count: Int
   ) throws -> [String] {
-    if result.droppedOutput > 0 {
-      throw FlowFailure.lines("it wrote more than \(limit.grouped) bytes for lines-of")
-    }
     let lines = result.lines
     if count + lines.count > mostLines {
       throw FlowFailure.lines(

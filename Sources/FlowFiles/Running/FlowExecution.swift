@@ -20,6 +20,8 @@ struct FlowExecution {
   func perform(in context: OperationContext) async throws -> FlowRecord {
     let checker = session.checker
     try FlowLog(session.folder.log(of: unit.name)).begin(runBegan: session.reporter.runBegan)
+    session.output.began(unit.name, log: session.folder.log(of: unit.name))
+    defer { session.output.ended(unit.name) }
     let lines = try await operation.perform(in: context)
     let outputs = checker.outputs(of: unit)
     let earlier = checker.record(of: unit)

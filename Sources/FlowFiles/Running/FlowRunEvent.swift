@@ -7,6 +7,8 @@ package struct FlowRunEvent: Sendable {
     /// The first attempt of a step or a child has begun.
     case stepBegan(String)
     case stepEnded(FlowEnd)
+    /// Whole lines of the output of a step or a child. See ``FlowOutputMode``.
+    case output(String, [UInt8])
     /// The numbers are those of the steps by state.
     case runEnded(FlowRunState, counts: [FlowEnd.State: Int])
   }

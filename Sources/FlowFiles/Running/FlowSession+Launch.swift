@@ -11,15 +11,23 @@ extension FlowSession {
   ) -> FlowLaunch {
     let values = checker.values
     let directory = folder.workingFolder(unit.directory(values))
-    var variables: [String: String] = [:]
+    var variables = file.variables
     var words: [String]
     switch command {
     case .program(let templates): words = templates.map { $0.text(values, each: unit.each) }
     case .shell(let text):
-      words = ["/bin/sh", "-eu", "-c", text]
+      words = unit.step.shell.map { $0.text(values, each: unit.each) } + [text]
       // No value becomes a part of the text.
-      variables = values
-      if let each = unit.each { variables["each"] = each }
+      variables.merge(values) { $1 }
+      if let each = unit.each {
+        if file.hasColumns(unit.step) {
+          for (name, text) in FlowRow(value: each).columns where "each_\(name)".isValueName {
+            variables["each_\(name)"] = text
+          }
+        } else {
+          variables["each"] = each
+        }
+      }
     }
     for variable in unit.step.environment {
       variables[variable.name] = variable.text.text(values, each: unit.each)

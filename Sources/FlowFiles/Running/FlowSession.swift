@@ -16,6 +16,7 @@ final class FlowSession: Sendable {
   let reporter: FlowReporter
   let runner: any FlowRunner
   let stop = FlowStop()
+  let output: FlowOutput
   /// The slots of commands.
   let slots: Permits
   let locks: [String: Permits]
@@ -39,6 +40,7 @@ final class FlowSession: Sendable {
     recorder = FlowStepRecorder { [run = checker.run] records, onFailure in
       journal.storeLater(records, ofRun: run, onFailure: onFailure)
     }
+    output = FlowOutput(file.output) { reporter.report(.output($0, $1)) }
     slots = Permits(file.width ?? Processors.count, name: "a slot")
     locks = Dictionary(
       uniqueKeysWithValues: file.locks.map { ($0, Permits($1, name: $0)) })

@@ -32,6 +32,7 @@ extension FlowSession {
       guard let values = try await values(of: step, needs) else {
         throw Skipped(because: "the step of its children has not begun")
       }
+      try checkRows(step, values)
       began(step, children: values)
       children[step.name]?.values.set(values)
       let operations = values.map { value in
@@ -81,10 +82,11 @@ extension FlowSession {
   ) async throws -> [String]? {
     switch step.each {
     case nil: return []
-    case .list(let templates): return templates.map { $0.text(checker.values) }
+    case .list, .matrix: return step.each?.knownValues(checker.values)
+    case .rowsOfFile(let template): return try folder.rows(of: template, step, checker.values)
     case .glob(let template):
       return checker.files(template, of: step)
-    case .linesOf(let source):
+    case .linesOf(let source), .rowsOf(let source):
       guard let lines = needs[source.name]?.lines ?? checker.records[ExactText(source.name)]?.lines
       else {
         throw FlowFailure.lines(

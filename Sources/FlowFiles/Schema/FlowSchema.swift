@@ -64,7 +64,15 @@ package enum FlowSchema {
         "properties",
         .object(
           FlowEachKey.allCases.map { key in
-            (key.rawValue, .reference("name", description: key.summary))
+            let value: SchemaNode =
+              switch key {
+              case .linesOf, .sameAs: .reference("name")
+              case .rowsOf: .reference("path")
+              case .matrix:
+                .mapping(
+                  names: "^[A-Za-z_][A-Za-z0-9_]*$", .list(.reference("text"), isUnique: true))
+              }
+            return (key.rawValue, value.describing(key.summary))
           })
       ), ("minProperties", .number(1)), ("maxProperties", .number(1)),
       ("additionalProperties", .boolean(false)),
@@ -93,6 +101,7 @@ extension FlowShape {
     case .template: .reference("path")
     case .templates: .reference("paths")
     case .names: .reference("names")
+    case .words: .reference("program")
     case .command: .reference("command")
     case .commands: .reference("commands")
     case .each: .reference("each")
@@ -106,6 +115,7 @@ extension FlowShape {
     case .variables: .reference("variables")
     case .permits: .reference("permits")
     case .locks: .any([.reference("names"), .reference("permits")])
+    case .output: .object([("enum", .array(FlowOutputMode.allCases.map { .text($0.rawValue) }))])
     case .defaults: .reference("defaults")
     case .steps:
       .object([

@@ -46,7 +46,9 @@ enum CompletionTable {
           CompletionOption("--only", "runs one step", .step),
           CompletionOption("--dry-run", "prints what would run, and why"),
           CompletionOption("--on", "the database whose workers run the commands", .text), queue,
-          json,
+          CompletionOption(
+            "--output", "where the output of the commands is shown",
+            .words(["quiet", "live", "grouped"])), json,
         ] + observation + [help]),
       CompletionNode("show", "prints a diagram", positions: [.file], options: [help]),
       CompletionNode("status", "shows the last run", positions: [.file], options: [help]),

@@ -22,6 +22,7 @@ struct FlowArguments {
   private(set) var address: String?
   private(set) var queue: String?
   private(set) var isJSON = false
+  private(set) var output: FlowOutputMode?
   /// The path of the flow file; empty for `schema`.
   private(set) var file = ""
   /// The step of `log`.
@@ -55,8 +56,8 @@ struct FlowArguments {
   private var optionNames: String {
     switch action {
     case .run:
-      "--set, --journal, --run, --keep-going, --fresh, --force, --from, --only, --dry-run, --on, --queue, "
-        + "--timeline, --trace or --json"
+      "--set, --journal, --run, --keep-going, --fresh, --force, --from, --only, --dry-run, --on, "
+        + "--queue, --output, --timeline, --trace or --json"
     case .status, .log: "--journal"
     case .show, .schema: "no options"
     }
@@ -102,6 +103,13 @@ struct FlowArguments {
       address = text
     case ("--queue", .run): queue = try text("--queue", "the name of a queue", &rest)
     case ("--json", .run): isJSON = true
+    case ("--output", .run):
+      let text = try text("--output", FlowOutputMode.names, &rest)
+      guard let mode = FlowOutputMode(rawValue: text) else {
+        throw UsageError(
+          "flow run: invalid --output \(text.onOneLine); expected \(FlowOutputMode.names)")
+      }
+      output = mode
     case (_, .run): return try options.take(argument, from: &rest, for: "flow run")
     default: return false
     }

@@ -5,8 +5,8 @@ import FlowFiles
 struct FlowCommandLine {
   static let usage = """
     usage: coop flow run FILE [STEP]… [--set NAME=TEXT]… [--journal PATH] [--keep-going] [--run NAME] [--fresh] [--force]
-                              [--from STEP]… [--only STEP]… [--dry-run] [--on ADDRESS] [--queue QUEUE] [--json]
-                              [--trace FILE] [--timeline FILE]
+                              [--from STEP]… [--only STEP]… [--dry-run] [--on ADDRESS] [--queue QUEUE] [--output MODE]
+                              [--json] [--trace FILE] [--timeline FILE]
            coop flow show FILE
            coop flow status FILE [--journal PATH]
            coop flow log FILE STEP [--journal PATH]
@@ -37,6 +37,8 @@ struct FlowCommandLine {
                         which `coop worker ADDRESS --commands` starts, and which need the same folders. A command
                         continues if this process is killed, and the same command line then uses its result
       --queue QUEUE     the queue of the workers in the database (default: default)
+      --output MODE     the output of the commands: quiet (only in the logs), live (each line after the name of its
+                        step) or grouped (all lines of a step when it ends); default: the 'output' of FILE, or quiet
       --json            prints a line with a JSON object for each event
     \(TraceOptions.usage)
 

@@ -17,8 +17,12 @@ struct FlowPrinter: Sendable {
 
   let style: Style
 
+  /// Keeps the lines of several tasks apart.
+  private static let turn = Lock(())
+
   @Sendable func print(_ event: FlowRunEvent) {
     switch event.kind {
+    case .output(let unit, let lines): write(lines, of: unit)
     case .message(let text): StandardError().writeLine("coop flow: \(text)")
     case .runBegan, .stepBegan, .runEnded: if style == .json { writeJSON(event) }
     case .stepEnded(let end):
@@ -34,7 +38,7 @@ struct FlowPrinter: Sendable {
     var json = JSONWriter()
     json.object { json in
       switch event.kind {
-      case .message: break
+      case .message, .output: break
       case .runBegan(let isResumed, let stepCount):
         begin("run-began", event, &json)
         json.name("resumed")
@@ -75,7 +79,22 @@ struct FlowPrinter: Sendable {
     json.member("run", event.run)
   }
 
-  // A reader that has gone does not stop the flow. A line is one write, so that lines of several
-  // tasks do not mix.
-  private func write(_ line: String) { try? StandardOutput().write(Array("\(line)\n".utf8)) }
+  /// Writes the output of a command, each line after the name of its step or child.
+  private func write(_ lines: [UInt8], of unit: String) {
+    let prefix = Array("\(unit.onOneLine) | ".utf8)
+    var bytes: [UInt8] = []
+    for line in lines.split(separator: .lineFeed, omittingEmptySubsequences: false).dropLast() {
+      bytes += prefix
+      bytes += line
+      bytes.append(.lineFeed)
+    }
+    // Standard output has only JSON, if it has any.
+    let output = style == .json ? FileDescriptor.standardError : .standardOutput
+    Self.turn.withLock { _ in try? output.write(bytes, brokenPipe: .error) }
+  }
+
+  // A reader that has gone does not stop the flow.
+  private func write(_ line: String) {
+    Self.turn.withLock { _ in try? StandardOutput().write(Array("\(line)\n".utf8)) }
+  }
 }

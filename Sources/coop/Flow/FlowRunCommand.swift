@@ -2,6 +2,7 @@ import CommandLineOperations
 import CompositeOperations
 import DurableOperations
 import FlowFiles
+import Foundation
 
 /// `coop flow run FILE`
 struct FlowRunCommand {
@@ -11,23 +12,26 @@ struct FlowRunCommand {
 
   /// - Returns: The exit status.
   func run() async throws -> Int32 {
-    let file = try FlowFile.read(contentsOf: arguments.file, setting: arguments.values)
+    var file = try FlowFile.read(
+      contentsOf: arguments.file, setting: arguments.values,
+      environment: ProcessInfo.processInfo.environment)
+    if let output = arguments.output { file.output = output }
     let runner = try FlowFileRunner(file, journal: arguments.journal, arguments.run)
     if arguments.isDryRun {
       let lines = try await runner.plannedSteps()
       try StandardOutput().write(Array((lines.joined(separator: "\n") + "\n").utf8))
       return ExitStatus.success
     }
-    return try await runner.whileLocked { try await run(runner) }
+    return try await runner.whileLocked { try await run(runner, file.output) }
   }
 
-  private func run(_ runner: FlowFileRunner) async throws -> Int32 {
+  private func run(_ runner: FlowFileRunner, _ output: FlowOutputMode) async throws -> Int32 {
     let standardError = StandardError()
+    // A progress display would erase the output of the commands.
+    let showsProgress = standardError.isTerminal && !arguments.isJSON && output == .quiet
     let observation = try ProgramObservation(
-      arguments.options,
-      progressOn: standardError.isTerminal && !arguments.isJSON ? standardError : nil)
-    let printer = FlowPrinter(
-      style: arguments.isJSON ? .json : standardError.isTerminal ? .silent : .lines)
+      arguments.options, progressOn: showsProgress ? standardError : nil)
+    let printer = FlowPrinter(style: arguments.isJSON ? .json : showsProgress ? .silent : .lines)
     var interruptedStatus = ExitStatus.failure
     let state = try await runner.run(
       on: arguments.address.map { address in { try workers(at: address) } },

@@ -14,6 +14,10 @@ import Testing
     (["run", "a", "--set", "=x"], "flow run: invalid value =x; expected name=text"),
     (["run", "a", "--from"], "flow run: --from without a value; expected the name of a step"),
     (["run", "a", "--timeline", "b"], "invalid timeline file b; expected"),
+    (
+      ["run", "a", "--output", "all"],
+      "flow run: invalid --output all; expected quiet, live or grouped"
+    ),
     (["show", "a", "--json"], "flow show: unknown option --json; expected no options"),
     (["log", "a"], "flow log: no STEP; expected FILE and STEP"),
     (["schema", "a"], "flow schema: unexpected argument a; expected no arguments"),

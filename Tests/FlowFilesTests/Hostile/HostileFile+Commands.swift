@@ -87,7 +87,27 @@ extension HostileFile {
       "3:33: expected a text in stdin of 'a', found a list",
       "3:46: expected a text or a list in inputs of 'a', found a mapping",
       "3:63: expected a text or a list in outputs of 'a', found nothing",
-      "3:71: expected a list, a pattern, lines-of or same-as in each of 'a', found nothing"),
+      "3:71: expected a list, a pattern or a mapping in each of 'a', found nothing"),
+    HostileFile(
+      #"""
+      flow: f
+      shell: bash -c
+      defaults: {shell: [bash, "${each}"]}
+      steps:
+        a: {run: x, shell: }
+        b: {run: x, shell: []}
+        c: {run: x, shell: ["", -c]}
+        d: {run: x, shell: [[bash]]}
+        e: {run: x, shell: [bash, "${v}", $1]}
+      """#,
+      "2:8: expected a list in shell, found a text",
+      "3:26: '${each}' in shell of defaults is not available; only a step with 'each' has it",
+      "5:22: expected a list in shell of 'a', found nothing",
+      "6:22: the command in shell of 'b' is empty",
+      "7:23: the name of the program in shell of 'c' is empty",
+      "8:23: expected a text in shell of 'd', found a list",
+      "9:29: unknown value 'v' in shell of 'e'; declare it in values",
+      "9:37: lone '$' in '$1'; write '$$' for a dollar sign"),
     HostileFile(
       #"""
       flow: f

@@ -22,7 +22,7 @@ extension HostileFile {
       version: 1
       steps: {a: {run: [x]}}
       """#,
-      "2:1: unknown key 'version' in the file; expected one of flow, width, values, env, defaults, locks, steps, resume-within"
+      "2:1: unknown key 'version' in the file; expected one of flow, width, values, dotenv, env, shell, output, defaults, locks, steps, resume-within"
     ),
     HostileFile(
       #"""
@@ -49,7 +49,7 @@ extension HostileFile {
       "3:34: unknown key 'if' in step 'a'; expected 'only-if'",
       "3:46: unknown key 'cwd' in step 'a'; expected 'in'",
       "3:54: unknown key 'environment' in step 'a'; expected 'env'",
-      "3:71: unknown key 'xyz' in step 'a'; expected one of width, env, locks, run, needs, after, only-if, inputs, outputs, each, retries, backoff, timeout, in, accept, stdin, manual"
+      "3:71: unknown key 'xyz' in step 'a'; expected one of width, env, shell, locks, run, needs, after, only-if, inputs, outputs, each, retries, backoff, timeout, in, accept, stdin, manual"
     ),
     HostileFile(
       #"""
@@ -57,7 +57,7 @@ extension HostileFile {
       steps:
         a: {run: [x], frobnicate: 1}
       """#,
-      "3:17: unknown key 'frobnicate' in step 'a'; expected one of width, env, locks, run, needs, after, only-if, inputs, outputs, each, retries, backoff, timeout, in, accept, stdin, manual"
+      "3:17: unknown key 'frobnicate' in step 'a'; expected one of width, env, shell, locks, run, needs, after, only-if, inputs, outputs, each, retries, backoff, timeout, in, accept, stdin, manual"
     ),
     HostileFile(
       #"""
@@ -96,8 +96,8 @@ extension HostileFile {
         e: {run: [x], each: {lines-of: a, same-as: b}}
       """#,
       "4:24: unknown key 'lines_of' in each of 'b'; expected 'lines-of'",
-      "5:24: unknown key 'step' in each of 'c'; expected 'lines-of' or 'same-as'",
-      "6:23: each of 'd' is empty; expected 'lines-of' or 'same-as'",
+      "5:24: unknown key 'step' in each of 'c'; expected one of lines-of, same-as, matrix, rows-of",
+      "6:23: each of 'd' is empty; expected one of lines-of, same-as, matrix, rows-of",
       "7:37: second source of values in each of 'e'; expected one",
       "7:46: same-as of 'e' needs a step with 'each', and 'b' has no 'each'"),
     HostileFile(

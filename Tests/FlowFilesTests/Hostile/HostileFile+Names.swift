@@ -2,6 +2,19 @@ extension HostileFile {
   static let names: [HostileFile] = [
     HostileFile(
       #"""
+      flow: f
+      output: [live]
+      defaults: {output: live}
+      steps: {a: {run: [x], output: x}}
+      """#,
+      "2:9: expected a text in output, found a list",
+      "3:12: unknown key 'output' in defaults; it belongs to the top level of the file",
+      "4:23: unknown key 'output' in step 'a'; expected 'outputs'"),
+    HostileFile(
+      "flow: f\noutput: Live\nsteps: {a: {run: [x]}}",
+      "2:9: unknown output 'Live'; expected quiet, live or grouped"),
+    HostileFile(
+      #"""
       flow: my flow
       steps: {a: {run: [x]}}
       """#,

@@ -3,6 +3,24 @@ extension HostileFile {
     HostileFile(
       #"""
       flow: f
+      values: {a: "${b} ${a} ${nope} ${each} $", b: "${a}", d: [x]}
+      dotenv: ["${x}", "", [a], {b: c}, .env]
+      steps: {s: {run: [x], dotenv: x}}
+      """#,
+      "2:13: '${each}' in value 'a' is not available; only a step with 'each' has it",
+      "2:13: 'a' in value 'a' is not an earlier value; move it up",
+      "2:13: 'b' in value 'a' is not an earlier value; move it up",
+      "2:13: lone '$' in '${b} ${a} ${nope} ${each} $'; write '$$' for a dollar sign",
+      "2:13: unknown value 'nope' in value 'a'; declare it in values",
+      "2:58: expected a text in value 'd', found a list",
+      "3:10: unknown value 'x' in dotenv; declare it in values",
+      "3:18: the path in dotenv is empty",
+      "3:22: expected a text in dotenv, found a list",
+      "3:27: expected a text in dotenv, found a mapping",
+      "4:23: unknown key 'dotenv' in step 's'; it belongs to the top level of the file"),
+    HostileFile(
+      #"""
+      flow: f
       steps:
         a: {run: [echo, "${a $b ${", "$$${"]}
       """#,

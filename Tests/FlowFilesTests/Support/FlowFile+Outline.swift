@@ -9,8 +9,12 @@ extension FlowFile {
   var outline: String {
     var lines = ["flow \(name)"]
     if let width { lines.append("width \(width)") }
-    lines += values.map { "value \($0.name) = \($0.text ?? "nothing") @\($0.location.short)" }
+    lines += values.map {
+      "value \($0.name) = \($0.text?.source ?? "nothing") @\($0.location.short)"
+    }
+    lines += dotenv.map { "dotenv \($0.outline)" }
     lines += environment.map { "env \($0.outline)" }
+    if output != .quiet { lines.append("output \(output)") }
     lines += locks.sorted { $0.key < $1.key }.map { "lock \($0.key) \($0.value)" }
     for step in steps {
       lines.append("step \(step.name) @\(step.location.short)")
@@ -33,6 +37,9 @@ extension FlowStep {
     if retries > 0 { lines.append("retries \(retries)") }
     if let backoff { lines.append("backoff \(backoff)") }
     if let timeout { lines.append("timeout \(timeout)") }
+    if shell.map(\.source) != ["/bin/sh", "-eu", "-c"] {
+      lines.append("shell \(shell.map(\.outline).joined(separator: " "))")
+    }
     if let directory { lines.append("in \(directory.outline)") }
     lines += environment.map { "env \($0.outline)" }
     lines += locks.map { "lock \($0.name) \($0.permits) @\($0.location.short)" }
@@ -57,6 +64,12 @@ extension FlowEach {
     case .list(let values): "[\(values.map(\.outline).joined(separator: " "))]"
     case .glob(let pattern): "glob \(pattern.outline)"
     case .linesOf(let reference): "lines-of \(reference.outline)"
+    case .matrix(let columns):
+      "matrix "
+        + columns.map { "\($0.name)=[\($0.values.map(\.outline).joined(separator: " "))]" }
+        .joined(separator: " ")
+    case .rowsOf(let reference): "rows-of \(reference.outline)"
+    case .rowsOfFile(let file): "rows-of file \(file.outline)"
     case .sameAs(let reference): "same-as \(reference.outline)"
     }
   }
@@ -78,6 +91,7 @@ extension FlowTemplate {
       case .text(let text): text
       case .value(let name): "<\(name)>"
       case .each: "<each>"
+      case .column(let name): "<each.\(name)>"
       }
     }.joined()
     return "\(text)@\(location.short)"
