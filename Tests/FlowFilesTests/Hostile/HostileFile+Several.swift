@@ -24,7 +24,8 @@ extension HostileFile {
       "8:26: outputs of 'b' has no effect without 'run'; a step that only groups others has 'needs', 'after' and 'manual'",
       "8:27: unknown value 'x' in outputs of 'b'; declare it in values",
       "8:45: invalid number 'lots' in retries of 'b'; expected a whole number from 0 to 1000",
-      "8:45: retries of 'b' has no effect without 'run'; a step that only groups others has 'needs', 'after' and 'manual'"),
+      "8:45: retries of 'b' has no effect without 'run'; a step that only groups others has 'needs', 'after' and 'manual'"
+    ),
     HostileFile(
       #"""
       flow: "a\nb\u202e"
