@@ -93,7 +93,10 @@ extension FlowFile {
           name: value.name, text: texts[value.name] ?? value.text, location: value.location)
       })
     file.values.reportMissing(&problems)
-    if !hasCheckedOutputs { file.steps.checkOutputs(file.texts, &problems) }
+    if !hasCheckedOutputs {
+      file.steps.checkOutputs(file.texts, &problems)
+      file.steps.checkInputs(file.texts, order: order, &problems)
+    }
     if let error = problems.error(path: path) { throw error }
     return file
   }

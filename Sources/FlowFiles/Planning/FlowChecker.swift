@@ -67,7 +67,7 @@ struct FlowChecker: Sendable {
   ///   - predecessor: The name of a step that runs again, and after whose end the unit runs.
   func decision(
     for unit: FlowUnit, needs: FlowStepState, changer: String?, predecessor: String?
-  ) -> FlowDecision {
+  ) throws -> FlowDecision {
     let isDone = hasSucceededInRun(unit) && isCurrent(unit, needs: needs)
     if isDone, predecessor == nil { return .done }
     if unit.step.outputs.isEmpty {
@@ -79,26 +79,27 @@ struct FlowChecker: Sendable {
     guard let stamp = stamps[unit.name] else { return .runs(.neverSucceeded) }
     if !hasSameDefinition(unit) { return .runs(.definitionChanged) }
     if let changer, needs.changed > stamp.ended { return .runs(.needChanged(changer)) }
-    if let difference = outputs(of: unit).difference(from: FileFingerprint(text: stamp.outputs)) {
+    if let difference = try outputs(of: unit).difference(from: FileFingerprint(text: stamp.outputs))
+    {
       return .runs(.output(difference))
     }
     // An output that the commands have not made.
     if let missing = FileFingerprint(text: stamp.outputs).missing {
       return .runs(.output(.missing(missing)))
     }
-    if let difference = inputs(of: unit).difference(from: FileFingerprint(text: stamp.inputs)) {
+    if let difference = try inputs(of: unit).difference(from: FileFingerprint(text: stamp.inputs)) {
       return .runs(.input(difference))
     }
     return .upToDate
   }
 
-  func inputs(of unit: FlowUnit) -> FileFingerprint {
-    FileFingerprint(
+  func inputs(of unit: FlowUnit) throws -> FileFingerprint {
+    try FileFingerprint(
       of: unit.inputs(values), in: folder.workingFolder(unit.directory(values)))
   }
 
-  func outputs(of unit: FlowUnit) -> FileFingerprint {
-    FileFingerprint(
+  func outputs(of unit: FlowUnit) throws -> FileFingerprint {
+    try FileFingerprint(
       of: unit.outputs(values), in: folder.workingFolder(unit.directory(values)))
   }
 }

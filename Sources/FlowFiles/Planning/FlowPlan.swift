@@ -11,14 +11,19 @@ struct FlowPlan: Sendable {
 
   /// - Parameter selection: The names of the steps that run in any case, while no others run; nil
   ///   for all steps that have to run.
-  init(_ checker: FlowChecker, selection: Set<String>?) {
+  init(_ checker: FlowChecker, selection: Set<String>?) throws {
     decisions.reserveCapacity(checker.file.steps.count)
     states.reserveCapacity(checker.file.steps.count)
     // The steps that run and can change an output, themselves or by the steps that they need.
     var changing: Set<String> = []
     for index in checker.file.order {
       let step = checker.file.steps[index]
-      var planned = PlannedStep(step, checker, states, decisions, changing, children)
+      var planned: PlannedStep
+      do {
+        planned = try PlannedStep(step, checker, states, decisions, changing, children)
+      } catch {
+        throw FlowFailure.other("step '\(step.name)': \(FlowFailure(error))")
+      }
       if let selection {
         planned.decision = selection.contains(step.name) ? .runs(.selected) : .excluded
       }
@@ -56,14 +61,14 @@ private struct PlannedStep {
   init(
     _ step: FlowStep, _ checker: FlowChecker, _ states: [String: FlowStepState],
     _ decisions: [String: FlowDecision], _ changing: Set<String>, _ children: [String: [String]]
-  ) {
+  ) throws {
     let source: String? = if case .sameAs(let other) = step.each { other.name } else { nil }
     let needs = step.neededNames
     let pending = needs.first { decisions[$0].map { !$0.isSettled } ?? false }
     let needState = FlowStepState(needs.lazy.filter { $0 != source }.compactMap { states[$0] })
     let predecessor = step.after.first { decisions[$0.name]?.isSettled == false }?.name
     let changer = needs.max { states[$0]?.changed ?? 0 < states[$1]?.changed ?? 0 }
-    let values = Self.values(of: step, checker, pending, states, children)
+    let values = try Self.values(of: step, checker, pending, states, children)
     self.values = values
     guard step.each == nil || values != nil else {
       decision = .runs(.valuesUnknown(pending ?? source ?? step.name))
@@ -84,7 +89,7 @@ private struct PlannedStep {
         unitNeeds = FlowStepState([needState, sourceState].compactMap(\.self))
       }
       let isCurrent = checker.isCurrent(unit, needs: unitNeeds)
-      var own = checker.decision(
+      var own = try checker.decision(
         for: unit, needs: unitNeeds, changer: changer, predecessor: predecessor)
       if own == .upToDate, let changing = needs.first(where: changing.contains) {
         own = .mayRun(after: changing)
@@ -112,14 +117,15 @@ private struct PlannedStep {
   private static func values(
     of step: FlowStep, _ checker: FlowChecker, _ pending: String?,
     _ states: [String: FlowStepState], _ children: [String: [String]]
-  ) -> [String]? {
+  ) throws -> [String]? {
     switch step.each {
     case nil: nil
     case .list(let templates): templates.map { $0.text(checker.values) }
     case .glob(let template):
       pending == nil
-        ? GlobPattern(template, checker.values)
-          .files(in: checker.folder.workingFolder(step.directory?.text(checker.values))) : nil
+        ? try GlobPattern.files(
+          template, checker.values,
+          in: checker.folder.workingFolder(step.directory?.text(checker.values))) : nil
     case .linesOf(let source): pending == nil ? states[source.name]?.lines : nil
     case .sameAs(let source): children[source.name]
     }

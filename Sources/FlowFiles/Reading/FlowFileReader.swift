@@ -37,9 +37,12 @@ struct FlowFileReader {
     let defaults = defaults(fields.field(.defaults))
     var locks = fields.field(.locks).map { permits($0) } ?? [:]
     let steps = fields.field(.steps).map { self.steps($0, environment, defaults) } ?? []
+    let count = problems.count
     let order = checkReferences(steps)
+    let allTexts = values.texts.merging(texts ?? [:]) { $1 }
+    if problems.count == count { steps.checkInputs(allTexts, order: order, &problems) }
     if let texts { values.reportMissing(except: Set(texts.keys), &problems) }
-    steps.checkOutputs(values.texts.merging(texts ?? [:]) { $1 }, &problems)
+    steps.checkOutputs(allTexts, &problems)
     checkLocks(steps, &locks)
     return FlowFile(
       name: name, path: path, width: width, values: values, environment: environment,

@@ -25,6 +25,7 @@ struct FlowAttempt: ComposableOperation {
         }, in: context)
       if let limit { lines += try Self.lines(result, limit, after: lines.count) }
     }
+    try unit.checkOutputs(session.checker.values, in: session.folder)
     return isSource ? lines.unique : nil
   }
 
@@ -34,7 +35,7 @@ struct FlowAttempt: ComposableOperation {
     if result.droppedOutput > 0 {
       throw FlowFailure.lines("it wrote more than \(limit.grouped) bytes for lines-of")
     }
-    let lines = result.lines
+    let lines = try result.lines
     if count + lines.count > mostLines {
       throw FlowFailure.lines(
         "it wrote \((count + lines.count).grouped) lines; lines-of reads at most "
@@ -80,7 +81,7 @@ extension FlowFailure {
 extension [String] {
   /// The first occurrences of the texts.
   fileprivate var unique: [String] {
-    var seen: Set<String> = []
-    return filter { seen.insert($0).inserted }
+    var seen: Set<ExactText> = []
+    return filter { seen.insert(ExactText($0)).inserted }
   }
 }

@@ -15,10 +15,13 @@ struct FlowExecution: ComposableOperation {
     let checker = session.checker
     let earlier = checker.stamps[unit.name]
     try FlowLog(session.folder.log(of: unit.name)).begin(runBegan: session.reporter.runBegan)
-    let inputs = checker.inputs(of: unit)
-    let before = checker.outputs(of: unit)
+    let inputs = try checker.inputs(of: unit)
+    if let missing = inputs.missing {
+      throw FlowFailure.other("its input '\(missing)' does not exist")
+    }
+    let before = try checker.outputs(of: unit)
     let lines = try await operation.perform(in: context)
-    let after = checker.outputs(of: unit)
+    let after = try checker.outputs(of: unit)
     let ended = EventTime.wallClockNow
     let changed: Int64
     if unit.step.outputs.isEmpty {

@@ -97,7 +97,8 @@ package struct FlowFileRunner: Sendable {
       file: file, folder: folder, definitions: definitions,
       stamps: start?.stamps ?? [:], run: start?.run.number ?? 1,
       isResumed: start?.isResumed ?? false)
-    let plan = FlowPlan(checker, selection: selection)
+    let plan = try FlowPlan(checker, selection: selection)
+    try plan.checkInputs(checker)
     return file.steps.compactMap { step in
       switch plan.decisions[step.name] {
       case .runs(let reason): "\(step.name): \(reason)"
@@ -154,7 +155,8 @@ package struct FlowFileRunner: Sendable {
     let checker = FlowChecker(
       file: file, folder: folder, definitions: definitions,
       stamps: start.stamps, run: start.run.number, isResumed: start.isResumed)
-    let plan = FlowPlan(checker, selection: selection)
+    let plan = try FlowPlan(checker, selection: selection)
+    try plan.checkInputs(checker)
     let reporter = FlowReporter(
       flow: file.name, run: start.run.number, runBegan: start.run.began, onEvent: onEvent)
     if let message = start.message(file, plan) { reporter.message(message) }

@@ -26,7 +26,7 @@ final class FlowSession: Sendable {
   /// Distinguishes the keys of this process from those of earlier ones of the same run.
   let beginning = EventTime.wallClockNow
   private let recorder: FlowStepRecorder
-  private let ends = Lock<[String: FlowEnd]>([:])
+  private let ends = Lock<[ExactText: FlowEnd]>([:])
   private let stamps = Lock<(all: [FlowStamp], storedCount: Int)>(([], 0))
 
   init(
@@ -101,7 +101,7 @@ final class FlowSession: Sendable {
   func closeRecords() { recorder.close() }
 
   /// How the steps have ended, by name.
-  var stepEnds: [String: FlowEnd] { ends.withLock { $0 } }
+  var stepEnds: [ExactText: FlowEnd] { ends.withLock { $0 } }
 
   func add(_ stamp: FlowStamp) { stamps.withLock { $0.all.append(stamp) } }
 
@@ -114,7 +114,7 @@ final class FlowSession: Sendable {
 
   /// Notes and reports the end of a step or a child.
   func note(_ end: FlowEnd) {
-    ends.withLock { $0[end.unit] = end }
+    ends.withLock { $0[ExactText(end.unit)] = end }
     recorder.note(FlowStepRecord(end))
     reporter.ended(end)
     if end.state == .failed, !end.isChild, !keepsGoing { stop.stop() }

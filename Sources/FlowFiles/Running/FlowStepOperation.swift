@@ -82,8 +82,9 @@ extension FlowSession {
     case nil: return []
     case .list(let templates): return templates.map { $0.text(checker.values) }
     case .glob(let template):
-      return GlobPattern(template, checker.values)
-        .files(in: folder.workingFolder(step.directory?.text(checker.values)))
+      return try GlobPattern.files(
+        template, checker.values,
+        in: folder.workingFolder(step.directory?.text(checker.values)))
     case .linesOf(let source):
       guard let lines = needs[source.name]?.lines ?? checker.stamps[source.name]?.lines else {
         throw FlowFailure.lines(

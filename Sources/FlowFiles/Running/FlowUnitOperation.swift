@@ -21,7 +21,7 @@ struct FlowUnitOperation: ComposableOperation {
       let predecessor = unit.step.after.first {
         session.plan.decisions[$0.name]?.isSettled == false
       }?.name
-      let decision = checker.decision(
+      let decision = try checker.decision(
         for: unit, needs: needed, changer: changer, predecessor: predecessor)
       if decision.isSettled, let stamp = checker.stamps[unit.name] {
         session.note(end(decision == .done ? .done : .upToDate))
@@ -34,8 +34,10 @@ struct FlowUnitOperation: ComposableOperation {
     do {
       // The key has no effect within this process. It is different in the next one, which decides
       // by the stored results whether a step is done.
-      let stamp = try await execution.journaled(as: "\(unit.name):\(session.beginning)")
-        .perform(in: context)
+      let stamp = try await execution.journaled(
+        as: "\(FlowFolder.logName(of: unit.name)):\(session.beginning)"
+      )
+      .perform(in: context)
       session.add(stamp)
       session.note(end(.succeeded, duration: attempts.duration, attempts: attempts.count))
       return FlowStepState(stamp)

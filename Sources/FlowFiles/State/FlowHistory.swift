@@ -19,7 +19,7 @@ package struct FlowStatus: Sendable {
     var rows: [[String]] = []
     for step in file.steps {
       let stamp = stamps[step.name]
-      if let end = ends[step.name] {
+      if let end = ends[ExactText(step.name)] {
         let duration =
           end.state == .succeeded
           ? stamp.map { Duration.nanoseconds($0.duration).readableTime } : nil
@@ -33,7 +33,8 @@ package struct FlowStatus: Sendable {
         rows.append([step.name, "not ended", ""])
       }
     }
-    for end in ends.values.sorted(by: { $0.unit < $1.unit }) where end.unit.contains("[") {
+    for end in ends.values.sorted(by: { ExactText($0.unit) < ExactText($1.unit) })
+    where end.unit.contains("[") {
       rows.append([end.unit, end.state.rawValue, end.reason ?? ""])
     }
     title = Self.title(file.name, run, summary)
