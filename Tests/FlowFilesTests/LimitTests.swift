@@ -122,4 +122,29 @@ struct LimitTests {
     ]
     for file in files { #expect(problems(of: file).count <= 1_001) }
   }
+
+  @Test(.timeLimit(.minutes(2)))
+  func `L15: large hostile files with patterns end in time`() {
+    func steps(_ count: Int, _ text: (Int) -> String) -> String {
+      "flow: f\nsteps:\n" + (0..<count).map { "  n\($0): {run: [x], \(text($0))}\n" }.joined()
+    }
+    let deep = String(repeating: "a/", count: 100_000)
+    let stars = String(repeating: "*a", count: 10_000)
+    let files = [
+      steps(150) { "inputs: ['a*\($0)', 'b*c\($0)'], outputs: ['*b*c*\($0)', 'd\($0)*a']" },
+      steps(150) { "inputs: ['a\($0)', 'b*c'], outputs: ['d/\($0)']" },
+      steps(150) { "inputs: [d, '*/*\($0)'], outputs: ['d/\($0)']" },
+      steps(150) { "inputs: [o0], outputs: ['o\($0)'], needs: [n\(max($0, 1) - 1)]" },
+      steps(10) { "inputs: ['\(deep)x', '\(deep)*'], outputs: ['\(deep)\($0)']" },
+      steps(2) { "inputs: ['\(stars)\($0)', '\(stars)'], outputs: ['\(stars)b', '\($0)/*']" },
+      steps(1) { _ in "inputs: ['\(String(repeating: "{", count: 100_000)),}']" },
+      steps(1) { _ in "outputs: ['\(String(repeating: "[", count: 5_000))a'], inputs: a" },
+      steps(1) { _ in "outputs: ['\(String(repeating: "[a", count: 5_000))]'], inputs: a" },
+      steps(1) { _ in "inputs: ['\(String(repeating: "{a,b}", count: 90))']" },
+      steps(1) { _ in
+        "inputs: ['\(String(repeating: "{a,", count: 90))\(String(repeating: "}", count: 90))']"
+      },
+    ]
+    for file in files { #expect(problems(of: file).count <= 1_001) }
+  }
 }

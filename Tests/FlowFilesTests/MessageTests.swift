@@ -123,6 +123,37 @@ struct MessageTests {
         """)
   }
 
+  @Test func `L15: an input that is an output of another step needs that step`() {
+    func text(_ use: String) -> String {
+      """
+      flow: f
+      values: {star: "*", o: x.o}
+      steps:
+        make: {run: [x], outputs: ["${o}"]}
+        middle: {run: [x], needs: make}
+        use: {run: [x], \(use)}
+      """
+    }
+    let problem =
+      "release.yaml:6:%: input '$' of step 'use' is an output of step 'make'; add needs: [make]"
+    #expect(
+      message(of: text("inputs: x.o"))
+        == problem.replacing("%", with: "27").replacing("$", with: "x.o"))
+    #expect(
+      message(of: text("inputs: '*.o'"))
+        == problem.replacing("%", with: "27").replacing("is an", with: "matches an")
+        .replacing("$", with: "*.o"))
+    #expect(
+      message(of: text("after: make, inputs: x.o"))
+        == problem.replacing("%", with: "40").replacing("$", with: "x.o"))
+    for use in [
+      "inputs: x.o, needs: make", "inputs: ['?.o'], needs: middle", "inputs: '${star}.o'",
+      "inputs: '\\*.o'", "inputs: x.o, each: {lines-of: make}", "inputs: y/x.o",
+      "in: y, inputs: x.o",
+      "inputs: '*/x.o'", "inputs: '*.?', outputs: x.a, needs: middle",
+    ] { #expect(message(of: text(use)).isEmpty, "\(use)") }
+  }
+
   @Test func `a file that cannot be read has no position`() {
     #expect(throws: FlowFileError.self) { try FlowFile.read(contentsOf: "/nowhere/flow.yaml") }
     do throws(FlowFileError) { _ = try FlowFile.read(contentsOf: "/nowhere/flow.yaml") } catch {

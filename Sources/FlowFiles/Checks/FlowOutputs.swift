@@ -129,9 +129,14 @@ extension String {
   /// The path without `.` and empty names.
   package var normalizedPath: String {
     if isNormalizedPath { return self }
-    let names = split(separator: "/").filter { $0 != "." }
-    return (hasPrefix("/") ? "/" : "") + names.joined(separator: "/")
+    // By bytes, because a mark that is combined with a slash is a part of the next name.
+    let names = pathNames.filter { !$0.elementsEqual(".".utf8) }
+    let path = names.map { String($0) ?? "" }.joined(separator: "/")
+    return (utf8.first == UInt8(ascii: "/") ? "/" : "") + path
   }
+
+  /// The names of the path. None is empty.
+  var pathNames: [Substring.UTF8View] { utf8.split(separator: UInt8(ascii: "/")) }
 
   /// Whether the path has no name that is `.` or empty. Most paths have none.
   private var isNormalizedPath: Bool {

@@ -69,10 +69,17 @@ package struct FlowCommandResult: Codable, Hashable, Sendable {
   }
 
   /// The lines of the output, without their endings and without empty ones.
+  ///
+  /// - Throws: A ``FlowFailure`` that names a line that is not UTF-8.
   var lines: [String] {
-    output.split(separator: UInt8(ascii: "\n")).compactMap { line in
-      let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
-      return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
+    get throws {
+      try output.split(separator: UInt8(ascii: "\n")).compactMap { line in
+        let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
+        if line.isEmpty { return nil }
+        if let text = String(validating: line, as: UTF8.self) { return text }
+        let text = ShellText.escaped(line.prefix(200), utf8: nil)
+        throw FlowFailure.lines("it wrote a line that is not UTF-8: \(text)")
+      }
     }
   }
 }

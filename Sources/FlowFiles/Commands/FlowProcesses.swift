@@ -12,9 +12,9 @@ final class FlowProcesses: Sendable {
   private static let delay = DispatchTimeInterval.milliseconds(50)
 
   private struct State {
-    var running: [String: RunningProcess] = [:]
+    var running: [ExactText: RunningProcess] = [:]
     /// The commands that are stored, by unit.
-    var stored: [String: Int32] = [:]
+    var stored: [ExactText: Int32] = [:]
     /// The stored commands that have ended.
     var ended: [Int32] = []
     var isScheduled = false
@@ -33,7 +33,7 @@ final class FlowProcesses: Sendable {
 
   func began(_ process: RunningProcess, _ unit: FlowUnit) {
     let isFirst = state.withLock { state in
-      state.running[unit.name] = process
+      state.running[ExactText(unit.name)] = process
       defer { state.isScheduled = true }
       return !state.isScheduled
     }
@@ -42,8 +42,9 @@ final class FlowProcesses: Sendable {
 
   func ended(_ unit: FlowUnit) {
     state.withLock { state in
-      state.running[unit.name] = nil
-      if let process = state.stored.removeValue(forKey: unit.name) { state.ended.append(process) }
+      let unit = ExactText(unit.name)
+      state.running[unit] = nil
+      if let process = state.stored.removeValue(forKey: unit) { state.ended.append(process) }
     }
   }
 
@@ -66,7 +67,7 @@ final class FlowProcesses: Sendable {
     let began = new.compactMap { unit, process in
       ProcessTable.listed(process.processIdentifier).map {
         FlowCommandProcess(
-          unit: unit, process: $0.process, began: $0.began, boot: ProcessTable.boot)
+          unit: unit.text, process: $0.process, began: $0.began, boot: ProcessTable.boot)
       }
     }
     if !began.isEmpty || !ended.isEmpty { journal.storeLater(began: began, ended: ended) }

@@ -98,9 +98,9 @@ enum FlowKey: String, CaseIterable, Sendable {
     case .needs: "The steps that must have succeeded."
     case .after: "The steps that must have ended, with any outcome."
     case .onlyIf: "A command: status 0 runs the step, 1 skips it, any other status fails it."
-    case .inputs: "Files and patterns with '*' and '**' that the step reads."
+    case .inputs: "Files, folders and patterns that the step reads."
     case .outputs:
-      "Files and patterns that the step writes. If they are up to date, it does not run."
+      "Files, folders and patterns that the step writes. If they are up to date, it does not run."
     case .each:
       "One child for each value: a list, a pattern for files, the lines that a step writes "
         + "(lines-of), the values of another step (same-as), all combinations of some lists (matrix), or "

@@ -92,7 +92,10 @@ extension FlowFile {
     file.values = values.setting(texts)
     file.values.reportMissing(&problems)
     file.values.reportTooLong(&problems)
-    if !hasCheckedOutputs { file.steps.checkOutputs(file.texts, &problems) }
+    if !hasCheckedOutputs {
+      file.steps.checkOutputs(file.texts, &problems)
+      file.steps.checkInputs(file.texts, order: order, &problems)
+    }
     if let error = problems.error(path: path) { throw error }
     return file
   }

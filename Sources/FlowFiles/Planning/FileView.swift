@@ -1,11 +1,14 @@
 /// A view of the files as they are now.
 struct FileView: Sendable {
   /// The files of some paths and patterns in a folder.
-  var fingerprint: @Sendable (_ patterns: [GlobPattern], _ folder: String) -> FileFingerprint
-  /// The files that match a pattern in a folder, sorted.
-  var files: @Sendable (_ pattern: GlobPattern, _ folder: String) -> [String]
+  var fingerprint: @Sendable (_ patterns: [GlobPattern], _ folder: String) throws -> FileFingerprint
+  /// The files that match a text of a flow file in a folder, sorted.
+  var files:
+    @Sendable (_ text: FlowTemplate, _ values: [String: String], _ folder: String) throws ->
+      [String]
 
   /// The files of this machine.
   static let system = FileView(
-    fingerprint: { FileFingerprint(of: $0, in: $1) }, files: { $0.files(in: $1) })
+    fingerprint: { try FileFingerprint(of: $0, in: $1) },
+    files: { try GlobPattern.files($0, $1, in: $2) })
 }

@@ -74,7 +74,7 @@ struct FlowChecker: Sendable {
   /// - Parameters:
   ///   - needs: What the steps that it needs have made.
   ///   - predecessor: The name of a step that runs again, and after whose end the unit runs.
-  func decision(for unit: FlowUnit, needs: FlowUse, predecessor: String?) -> FlowDecision {
+  func decision(for unit: FlowUnit, needs: FlowUse, predecessor: String?) throws -> FlowDecision {
     let hasOutputs = !unit.step.outputs.isEmpty
     guard let record = record(of: unit) else {
       return .runs(hasOutputs ? .neverSucceeded : .hasNoOutputs)
@@ -89,35 +89,38 @@ struct FlowChecker: Sendable {
     case .needs(let name): return .runs(.needsChanged(name))
     case nil: break
     }
-    if let difference = outputs(of: unit).difference(from: FileFingerprint(text: record.outputs)) {
+    if let difference = try outputs(of: unit).difference(
+      from: FileFingerprint(text: record.outputs))
+    {
       return .runs(.output(difference))
     }
     // An output that the commands have not made.
     if let missing = FileFingerprint(text: record.outputs).missing {
       return .runs(.output(.missing(missing)))
     }
-    if let difference = inputs(of: unit).difference(from: FileFingerprint(text: record.inputs)) {
+    if let difference = try inputs(of: unit).difference(from: FileFingerprint(text: record.inputs))
+    {
       return .runs(.input(difference))
     }
     if !hasOutputs, let predecessor { return .runs(.after(predecessor)) }
     return isOfRun ? .done : .upToDate
   }
 
-  func inputs(of unit: FlowUnit) -> FileFingerprint {
+  func inputs(of unit: FlowUnit) throws -> FileFingerprint {
     if unit.step.inputs.isEmpty { return FileFingerprint(text: "") }
-    return view.fingerprint(
+    return try view.fingerprint(
       unit.inputs(values), folder.workingFolder(unit.directory(values)))
   }
 
-  func outputs(of unit: FlowUnit) -> FileFingerprint {
+  func outputs(of unit: FlowUnit) throws -> FileFingerprint {
     if unit.step.outputs.isEmpty { return FileFingerprint(text: "") }
-    return view.fingerprint(
+    return try view.fingerprint(
       unit.outputs(values), folder.workingFolder(unit.directory(values)))
   }
 
   /// The files of a pattern of `each`.
-  func files(_ pattern: FlowTemplate, of step: FlowStep) -> [String] {
-    view.files(
-      GlobPattern(pattern, values), folder.workingFolder(step.directory?.text(values)))
+  func files(_ pattern: FlowTemplate, of step: FlowStep) throws -> [String] {
+    try view.files(
+      pattern, values, folder.workingFolder(step.directory?.text(values)))
   }
 }

@@ -11,12 +11,15 @@ struct FlowPlan: Sendable {
   /// The steps that have succeeded in this run, and run again because their definition changed.
   private(set) var redefined: [String] = []
 
-  init(_ checker: FlowChecker, selection: FlowSelection.Steps) {
+  init(_ checker: FlowChecker, selection: FlowSelection.Steps) throws {
     decisions.reserveCapacity(checker.file.steps.count)
     states.reserveCapacity(checker.file.steps.count)
     for index in checker.file.order {
       let step = checker.file.steps[index]
-      let planned = PlannedStep(step, checker, self)
+      let planned: PlannedStep
+      do { planned = try PlannedStep(step, checker, self) } catch {
+        throw FlowFailure.other("step '\(step.name)': \(FlowFailure(error))")
+      }
       decisions[step.name] =
         !selection.included.contains(step.name)
         ? .excluded
@@ -67,7 +70,7 @@ private struct PlannedStep {
   var values: [String]?
   var isRedefined = false
 
-  init(_ step: FlowStep, _ checker: FlowChecker, _ plan: FlowPlan) {
+  init(_ step: FlowStep, _ checker: FlowChecker, _ plan: FlowPlan) throws {
     let byNeeds = plan.decisionByNeeds(of: step, checker.file)
     let made = step.neededNames.map { ($0, plan.made(by: $0) ?? FlowMade(number: 0)) }
     if step.isGroup {
@@ -76,7 +79,7 @@ private struct PlannedStep {
       return
     }
     let source: String? = if case .sameAs(let other) = step.each { other.name } else { nil }
-    values = Self.values(of: step, checker, plan, isPending: byNeeds != nil)
+    values = try Self.values(of: step, checker, plan, isPending: byNeeds != nil)
     guard step.each == nil || values != nil else {
       decision = .runs(
         .valuesUnknown(plan.pendingNeed(of: step) ?? step.each?.reference?.name ?? step.name))
@@ -93,7 +96,7 @@ private struct PlannedStep {
         needs[source] = FlowMade(
           number: checker.records[ExactText("\(source)[\(each)]")]?.made ?? 0)
       }
-      var own = checker.decision(for: unit, needs: FlowUse(needs), predecessor: predecessor)
+      var own = try checker.decision(for: unit, needs: FlowUse(needs), predecessor: predecessor)
       if own.isSettled, let byNeeds { own = byNeeds }
       joined = joined?.joined(with: own, of: unit) ?? own.first(of: unit)
       isRedefined =
@@ -113,11 +116,11 @@ private struct PlannedStep {
   /// - Parameter isPending: Whether a step that it needs runs.
   private static func values(
     of step: FlowStep, _ checker: FlowChecker, _ plan: FlowPlan, isPending: Bool
-  ) -> [String]? {
+  ) throws -> [String]? {
     switch step.each {
     case nil: nil
     case .list, .matrix: step.each?.knownValues(checker.values)
-    case .glob(let template): isPending ? nil : checker.files(template, of: step)
+    case .glob(let template): isPending ? nil : try checker.files(template, of: step)
     case .rowsOfFile(let template):
       // An error is reported when the step begins.
       isPending ? nil : try? checker.folder.rows(of: template, step, checker.values)

@@ -5,6 +5,7 @@ struct FlowProblems {
   private var suggestions = NameSuggestions()
 
   var isEmpty: Bool { found.isEmpty }
+  var count: Int { found.count + omitted }
 
   /// Reports a problem. An alias can repeat a problem, which is reported once.
   mutating func report(_ location: FlowLocation?, _ message: @autoclosure () -> String) {

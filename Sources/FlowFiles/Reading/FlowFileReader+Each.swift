@@ -3,7 +3,7 @@ internal import SystemSupport
 extension FlowFileReader {
   mutating func each(_ field: FlowField, owner: String) -> FlowEach? {
     switch field.node.content {
-    case .text: return template(field, unit: "pattern").map { .glob($0) }
+    case .text: return pattern(field.node, field, unit: "pattern").map { .glob($0) }
     case .list(let nodes):
       let templates = nodes.compactMap { template($0, field) }
       checkDifferent(templates, field.label)
@@ -18,10 +18,10 @@ extension FlowFileReader {
   /// Children with equal values would have equal names.
   private mutating func checkDifferent(_ templates: [FlowTemplate], _ label: String) {
     let texts = values.texts
-    var seen: Set<String> = []
+    var seen: Set<ExactText> = []
     for template in templates {
       let text = template.text(texts)
-      if !seen.insert(text).inserted {
+      if !seen.insert(ExactText(text)).inserted {
         problems.report(template.location, "duplicate value \(text.quoted) in \(label)")
       }
     }

@@ -83,12 +83,8 @@ extension FlowFileReader {
       commands: fields.field(.run, eachAdvice: eachAdvice).map { commands($0) } ?? [],
       needs: fields.field(.needs).map { references($0) } ?? [],
       after: fields.field(.after).map { references($0) } ?? [],
-      inputs: fields.field(.inputs, eachAdvice: eachAdvice).map {
-        templates($0, unit: "path")
-      } ?? [],
-      outputs: fields.field(.outputs, eachAdvice: eachAdvice).map {
-        templates($0, unit: "path")
-      } ?? [],
+      inputs: fields.field(.inputs, eachAdvice: eachAdvice).map { patterns($0) } ?? [],
+      outputs: fields.field(.outputs, eachAdvice: eachAdvice).map { patterns($0) } ?? [],
       options: shared(options))
   }
 

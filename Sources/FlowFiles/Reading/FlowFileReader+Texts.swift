@@ -77,8 +77,15 @@ extension FlowFileReader {
     return template
   }
 
-  mutating func templates(_ field: FlowField, unit: String) -> [FlowTemplate] {
-    elements(field).compactMap { template($0, field, unit: unit) }
+  /// Reads a path or a pattern.
+  mutating func pattern(_ node: FlowNode, _ field: FlowField, unit: String) -> FlowTemplate? {
+    guard let template = template(node, field, unit: unit) else { return nil }
+    if let problem = template.patternProblem { problems.report(node.location, problem) }
+    return template
+  }
+
+  mutating func patterns(_ field: FlowField) -> [FlowTemplate] {
+    elements(field).compactMap { pattern($0, field, unit: "path") }
   }
 
   // MARK: - Environment

@@ -37,7 +37,9 @@ struct FlowFileReader {
       fields.field(.resumeWithin).flatMap { duration($0, allowsZero: true) } ?? Self.resumeWithin
     if let field = fields.field(.values, eachAdvice: Self.fileAdvice) { readValues(field) }
     let dotenv =
-      fields.field(.dotenv, eachAdvice: Self.fileAdvice).map { templates($0, unit: "path") } ?? []
+      fields.field(.dotenv, eachAdvice: Self.fileAdvice).map { field in
+        elements(field).compactMap { template($0, field, unit: "path") }
+      } ?? []
     let environment =
       fields.field(.env, eachAdvice: Self.fileAdvice).map { variables($0) } ?? []
     let shell = fields.field(.shell, eachAdvice: Self.fileAdvice).flatMap { self.shell($0) }
@@ -46,8 +48,10 @@ struct FlowFileReader {
     let output = fields.field(.output).flatMap { outputMode($0) } ?? .quiet
     var locks = fields.field(.locks).map { permits($0) } ?? [:]
     let steps = fields.field(.steps).map { self.steps($0, environment, defaults) } ?? []
+    let count = problems.count
     let order = checkReferences(steps)
     let set = values.setting(texts ?? [:])
+    if problems.count == count { steps.checkInputs(set.texts, order: order, &problems) }
     if texts != nil { set.reportMissing(&problems) }
     set.reportTooLong(&problems)
     steps.checkOutputs(set.texts, &problems)

@@ -38,6 +38,7 @@ struct FlowAttempt: ComposableOperation {
         lines += try Self.lines(result, after: lines.count)
       }
     }
+    try unit.checkOutputs(session.checker.values, in: session.folder)
     if hasRows { return try FlowRowReader.values(ofOutput: output) }
     return isSource ? lines.unique : nil
   }
@@ -45,7 +46,7 @@ struct FlowAttempt: ComposableOperation {
   private static func lines(
     _ result: FlowCommandResult, after count: Int
   ) throws -> [String] {
-    let lines = result.lines
+    let lines = try result.lines
     if count + lines.count > mostLines {
       throw FlowFailure.lines(
         "it wrote \((count + lines.count).grouped) lines; lines-of reads at most "
@@ -93,7 +94,7 @@ extension FlowFailure {
 extension [String] {
   /// The first occurrences of the texts.
   fileprivate var unique: [String] {
-    var seen: Set<String> = []
-    return filter { seen.insert($0).inserted }
+    var seen: Set<ExactText> = []
+    return filter { seen.insert(ExactText($0)).inserted }
   }
 }

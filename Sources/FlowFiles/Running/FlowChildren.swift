@@ -4,14 +4,14 @@ import CompositeOperations
 final class FlowChildren: Sendable {
   /// The values; nil if the step has ended without them.
   let values = Promise<[String]?>()
-  private let ends = Lock<[String: Promise<FlowStepState?>]>([:])
+  private let ends = Lock<[ExactText: Promise<FlowStepState?>]>([:])
 
   /// Returns how a child ends: its state, or nil if it does not succeed.
   func end(of value: String) -> Promise<FlowStepState?> {
     ends.withLock { ends in
-      if let end = ends[value] { return end }
+      if let end = ends[ExactText(value)] { return end }
       let end = Promise<FlowStepState?>()
-      ends[value] = end
+      ends[ExactText(value)] = end
       return end
     }
   }

@@ -11,9 +11,9 @@ struct FlowExecution {
   let session: FlowSession
   let attempts = FlowAttemptCounter()
 
-  init(unit: FlowUnit, used: FlowUse, session: FlowSession) {
+  init(unit: FlowUnit, used: FlowUse, session: FlowSession) throws {
     (self.unit, self.used, self.session) = (unit, used, session)
-    inputs = session.checker.inputs(of: unit)
+    inputs = try session.checker.inputs(of: unit)
   }
 
   /// Runs the commands, and stores the success before it returns.
@@ -22,8 +22,11 @@ struct FlowExecution {
     try FlowLog(session.folder.log(of: unit.name)).begin(runBegan: session.reporter.runBegan)
     session.output.began(unit.name, log: session.folder.log(of: unit.name))
     defer { session.output.ended(unit.name) }
+    if let missing = inputs.missing {
+      throw FlowFailure.other("its input '\(missing)' does not exist")
+    }
     let lines = try await operation.perform(in: context)
-    let outputs = checker.outputs(of: unit)
+    let outputs = try checker.outputs(of: unit)
     let earlier = checker.record(of: unit)
     // Outputs as the last success left them: what needs them may stay as it is.
     let keepsOutputs = !unit.step.outputs.isEmpty && earlier?.outputs == outputs.text

@@ -59,7 +59,9 @@ package struct FlowFileRunner: Sendable {
       start = try await self.start(definitions)
       await journal.close()
     }
-    let plan = FlowPlan(checker(start, definitions), selection: selection)
+    let checker = checker(start, definitions)
+    let plan = try FlowPlan(checker, selection: selection)
+    try plan.checkInputs(checker)
     var lines: [String] = file.steps.compactMap { step in
       switch plan.decisions[step.name] {
       case .runs(let reason): "\(step.name): \(reason)"
@@ -124,7 +126,8 @@ package struct FlowFileRunner: Sendable {
     let definitions = file.definitions(environment: ProcessInfo.processInfo.environment)
     let start = try await start(definitions)
     let checker = checker(start, definitions)
-    let plan = FlowPlan(checker, selection: selection)
+    let plan = try FlowPlan(checker, selection: selection)
+    try plan.checkInputs(checker)
     let reporter = FlowReporter(
       flow: file.name, run: start.run.number, runBegan: start.run.began, onEvent: onEvent)
     if try await journal.removeFormerSuccesses() {

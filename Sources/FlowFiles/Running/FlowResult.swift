@@ -14,14 +14,14 @@ struct FlowResult {
     let all = session.stepEnds
     var failed: [FlowEnd] = []
     for step in session.file.steps {
-      let end = all[step.name] ?? Self.unbegun(step.name, session.plan)
+      let end = all[ExactText(step.name)] ?? Self.unbegun(step.name, session.plan)
       guard let end else { continue }
       ends.append(end)
       counts[end.state, default: 0] += 1
       if end.state == .failed { failed.append(end) }
     }
     let children = all.values.filter { $0.isChild && $0.state == .failed }
-      .sorted { $0.unit < $1.unit }
+      .sorted { ExactText($0.unit) < ExactText($1.unit) }
     ends += children
     // A step with children fails because of them.
     let messages = children + failed

@@ -23,7 +23,7 @@ final class FlowSession: Sendable {
   /// The steps that have `each`, by name.
   let children: [String: FlowChildren]
   private let recorder: FlowStepRecorder
-  private let ends = Lock<[String: FlowEnd]>([:])
+  private let ends = Lock<[ExactText: FlowEnd]>([:])
 
   init(
     _ checker: FlowChecker, _ plan: FlowPlan, journal: FlowJournal, keepsGoing: Bool,
@@ -93,11 +93,11 @@ final class FlowSession: Sendable {
   func closeRecords() { recorder.close() }
 
   /// How the steps have ended, by name.
-  var stepEnds: [String: FlowEnd] { ends.withLock { $0 } }
+  var stepEnds: [ExactText: FlowEnd] { ends.withLock { $0 } }
 
   /// Notes and reports the end of a step or a child.
   func note(_ end: FlowEnd) {
-    ends.withLock { $0[end.unit] = end }
+    ends.withLock { $0[ExactText(end.unit)] = end }
     recorder.note(FlowStepRecord(end))
     reporter.ended(end)
     if end.state == .failed, !end.isChild, !keepsGoing { stop.stop() }

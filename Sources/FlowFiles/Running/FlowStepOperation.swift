@@ -85,7 +85,7 @@ extension FlowSession {
     case .list, .matrix: return step.each?.knownValues(checker.values)
     case .rowsOfFile(let template): return try folder.rows(of: template, step, checker.values)
     case .glob(let template):
-      return checker.files(template, of: step)
+      return try checker.files(template, of: step)
     case .linesOf(let source), .rowsOf(let source):
       guard let lines = needs[source.name]?.lines ?? checker.records[ExactText(source.name)]?.lines
       else {

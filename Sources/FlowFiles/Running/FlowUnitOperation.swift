@@ -18,14 +18,14 @@ struct FlowUnitOperation: ComposableOperation {
     }
     let used = FlowUse(needs.mapValues(\.made))
     if session.plan.decisions[unit.step.name] != .runs(.selected) {
-      let decision = session.checker.decision(
+      let decision = try session.checker.decision(
         for: unit, needs: used, predecessor: session.plan.predecessor(of: unit.step))
       if decision.isSettled {
         session.note(end(decision == .done ? .done : .upToDate))
         return FlowStepState(session.checker.record(of: unit))
       }
     }
-    let execution = FlowExecution(unit: unit, used: used, session: session)
+    let execution = try FlowExecution(unit: unit, used: used, session: session)
     let attempts = execution.attempts
     defer { session.runner.ended(unit) }
     do {

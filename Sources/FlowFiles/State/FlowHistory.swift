@@ -18,7 +18,7 @@ package struct FlowStatus: Sendable {
     var rows: [[String]] = []
     for step in file.steps {
       let record = records[ExactText(step.name)]
-      if let end = ends[step.name] {
+      if let end = ends[ExactText(step.name)] {
         let duration =
           end.state == .succeeded
           ? record.map { Duration.nanoseconds($0.duration).readableTime } : nil
@@ -32,7 +32,8 @@ package struct FlowStatus: Sendable {
         rows.append([step.name, "not ended", ""])
       }
     }
-    for end in ends.values.sorted(by: { $0.unit < $1.unit }) where end.unit.contains("[") {
+    for end in ends.values.sorted(by: { ExactText($0.unit) < ExactText($1.unit) })
+    where end.unit.contains("[") {
       rows.append([end.unit, end.state.rawValue, end.reason ?? ""])
     }
     title = Self.title(file.name, run, summary)

@@ -147,7 +147,7 @@ extension FlowJournal {
   }
 
   /// Returns the ends of the steps and the failed children of a run, by name.
-  func ends(ofRun number: Int) async throws -> [String: FlowEnd] {
+  func ends(ofRun number: Int) async throws -> [ExactText: FlowEnd] {
     try await worker.run { [flow] connection in
       let formerEnds = try connection.formerEnds("step, state, reason")
       let ends = try connection.fetchAll(
@@ -164,7 +164,7 @@ extension FlowJournal {
           state: FlowEnd.State(rawValue: row.text(at: 1) ?? "") ?? .cancelled,
           reason: row.text(at: 2))
       }
-      return Dictionary(ends.map { ($0.unit, $0) }, uniquingKeysWith: { $1 })
+      return Dictionary(ends.map { (ExactText($0.unit), $0) }, uniquingKeysWith: { $1 })
     }
   }
 }

@@ -14,7 +14,7 @@ package final class FlowStepRecorder: Sendable {
     ) -> Void
 
   private struct State: Sendable {
-    var pending: [String: FlowStepRecord] = [:]
+    var pending: [ExactText: FlowStepRecord] = [:]
     var isClosed = false
   }
 
@@ -29,7 +29,7 @@ package final class FlowStepRecorder: Sendable {
 
   package func note(_ record: FlowStepRecord) {
     let isFirst = state.withLock { state in
-      defer { state.pending[record.unit, default: record].update(with: record) }
+      defer { state.pending[ExactText(record.unit), default: record].update(with: record) }
       return state.pending.isEmpty
     }
     if isFirst { store(after: Self.delay) }
@@ -64,8 +64,9 @@ package final class FlowStepRecorder: Sendable {
   private func putBack(_ records: [FlowStepRecord]) {
     state.withLock { state in
       for record in records {
-        let later = state.pending.updateValue(record, forKey: record.unit)
-        if let later { state.pending[record.unit]?.update(with: later) }
+        let unit = ExactText(record.unit)
+        let later = state.pending.updateValue(record, forKey: unit)
+        if let later { state.pending[unit]?.update(with: later) }
       }
     }
     store(after: Self.delayAfterFailure)

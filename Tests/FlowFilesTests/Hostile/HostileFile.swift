@@ -17,5 +17,5 @@ struct HostileFile: Sendable, CustomTestStringConvertible {
 extension HostileFile {
   static let all =
     syntax + documents + nodes + keys + names + values + commands + numbers + references + outputs
-    + several + columns
+    + inputs + several + columns
 }

@@ -16,7 +16,7 @@ struct HostileFileTests {
 
   @Test(
     arguments: HostileFile.numbers + HostileFile.references + HostileFile.outputs
-      + HostileFile.several + HostileFile.columns)
+      + HostileFile.inputs + HostileFile.several + HostileFile.columns)
   func `a file with wrong numbers or steps has exactly these problems`(file: HostileFile) {
     #expect(problems(of: file.text) == file.problems)
   }

@@ -1,0 +1,64 @@
+import SystemSupport
+
+extension FlowPlan {
+  /// Checks the inputs of the steps that can run: a path must exist, or be an output of a step.
+  ///
+  /// Inputs of children whose values are not known are checked when they begin.
+  ///
+  /// - Throws: All problems.
+  func checkInputs(_ checker: FlowChecker) throws(FlowFileError) {
+    var problems = FlowProblems()
+    var outputs: FlowOutputIndex?
+    for step in checker.file.steps where decisions[step.name]?.isSettled == false {
+      for unit in step.units(children[step.name]) {
+        let directory = unit.directory(checker.values)
+        let tree = FileTree(checker.folder.workingFolder(directory))
+        for input in step.inputs {
+          for pattern in GlobPattern.patterns(input, checker.values, each: unit.each) {
+            guard let path = pattern.path else { continue }
+            do {
+              if try tree.status(of: Array(path.utf8)) != nil { continue }
+            } catch {
+              problems.report(input.location, "input of step \(step.name.quoted): \(error)")
+              continue
+            }
+            var index = outputs ?? FlowOutputIndex(checker.file.steps, checker.values)
+            if index.steps(making: FlowPath(pattern, in: directory), true).isEmpty {
+              let question = problems.question(path, in: tree)
+              problems.report(
+                input.location,
+                [
+                  "input \(path.quoted) of step \(step.name.quoted) does not exist, "
+                    + "and no step makes it", question,
+                ].joined)
+            }
+            outputs = index
+          }
+        }
+      }
+    }
+    if let error = problems.error(path: checker.file.path) { throw error }
+  }
+}
+
+extension FlowProblems {
+  /// Returns the name in the folder of a missing file that is most similar, as a question.
+  fileprivate mutating func question(_ path: String, in tree: FileTree) -> String? {
+    let (folder, name) = path.splitPath
+    let entries = (try? tree.entries(of: Array(folder.utf8))) ?? []
+    return question(name, entries.lazy.compactMap { String(validating: $0.name, as: UTF8.self) })
+  }
+}
+
+extension FlowUnit {
+  /// Checks that the commands, which have succeeded, have made all outputs that are paths.
+  ///
+  /// - Throws: A ``FlowFailure`` that names the first missing one.
+  func checkOutputs(_ values: [String: String], in folder: FlowFolder) throws {
+    let tree = FileTree(folder.workingFolder(directory(values)))
+    for path in outputs(values).lazy.compactMap(\.path)
+    where try tree.status(of: Array(path.utf8)) == nil {
+      throw FlowFailure.other("it succeeded and did not make \(path.quoted)")
+    }
+  }
+}
