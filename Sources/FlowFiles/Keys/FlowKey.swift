@@ -1,7 +1,7 @@
 /// The keys of a flow file. This is the only table of them: the reader, the schema and the
 /// documentation use it.
 enum FlowKey: String, CaseIterable, Sendable {
-  case flow, width, values, dotenv, env, shell, output, defaults, locks, steps
+  case flow, width, values, dotenv, env, shell, output, on, defaults, locks, steps
   case run, needs, after
   case onlyIf = "only-if"
   case inputs, outputs, each, retries, backoff, timeout
@@ -27,7 +27,7 @@ enum FlowKey: String, CaseIterable, Sendable {
 
   var places: Set<Place> {
     switch self {
-    case .flow, .values, .dotenv, .output, .defaults, .steps, .resumeWithin: [.file]
+    case .flow, .values, .dotenv, .output, .on, .defaults, .steps, .resumeWithin: [.file]
     case .width, .env, .shell, .locks: [.file, .defaults, .step]
     case .retries, .backoff, .timeout, .directory, .accept: [.defaults, .step]
     case .run, .needs, .after, .onlyIf, .inputs, .outputs, .each, .stdin, .manual: [.step]
@@ -43,6 +43,7 @@ enum FlowKey: String, CaseIterable, Sendable {
     case .env: .variables
     case .shell: .words
     case .output: .output
+    case .on: .occasions
     case .defaults: .defaults
     case .locks: place == .file ? .permits : .locks
     case .steps: .steps
@@ -85,6 +86,8 @@ enum FlowKey: String, CaseIterable, Sendable {
     case .output:
       "The output of the commands: in the logs only ('quiet', the default), also each line with the name "
         + "of its step ('live'), or all lines of a step when it ends ('grouped')."
+    case .on:
+      "Commands that run after all steps have ended: for 'success', 'failure', 'interrupted' and 'always'."
     case .defaults: "Fields for all steps that do not have them."
     case .locks:
       place == .file
@@ -128,6 +131,7 @@ enum FlowKey: String, CaseIterable, Sendable {
     case .dotenv: ["env-file", "env_file", "envfile"]
     case .env: ["environment"]
     case .shell: ["interpreter", "shebang"]
+    case .on: ["handlers", "hooks", "notify"]
     case .output: ["output-sync", "log", "logs"]
     case .defaults: ["default"]
     case .locks: ["mutex", "pool", "pools", "resources"]
@@ -156,7 +160,7 @@ enum FlowShape: Sendable {
   case name, template, templates, names, words, command, commands, each, duration, statuses
   case boolean
   case number(ClosedRange<Int>)
-  case values, variables, permits, locks, output, defaults, steps
+  case values, variables, permits, locks, output, occasions, defaults, steps
 }
 
 enum FlowRanges {

@@ -20,6 +20,10 @@ package struct FlowFile: Hashable, Sendable {
   package internal(set) var variables: [String: String] = [:]
   /// Where the output of the commands is shown. A run may have another mode than its file.
   package var output: FlowOutputMode
+  /// The commands of `on`.
+  let occasions: [FlowOccasion: FlowCommand]
+  /// The shell of texts in `on`.
+  let shell: [FlowTemplate]
   /// The variables of `env`. The steps repeat them.
   package let environment: [FlowVariable]
   /// The number of permits of each lock, also of those that only steps name.

@@ -100,7 +100,7 @@ extension FlowFileReader {
   }
 
   private static let defaultAccept: Set<Int32> = [0]
-  private static let defaultShell = FlowStep.defaultShell.map { FlowTemplate($0, at: .start) }
+  static let defaultShell = FlowStep.defaultShell.map { FlowTemplate($0, at: .start) }
 
   /// Returns the options of the step before if they are equal.
   private mutating func shared(_ options: FlowStepOptions) -> FlowStepOptions.Shared {

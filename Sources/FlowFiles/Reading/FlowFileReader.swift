@@ -45,6 +45,7 @@ struct FlowFileReader {
     let shell = fields.field(.shell, eachAdvice: Self.fileAdvice).flatMap { self.shell($0) }
     var defaults = defaults(fields.field(.defaults))
     defaults.shell = defaults.shell ?? shell
+    let occasions = fields.field(.on, eachAdvice: Self.fileAdvice).map { commands(on: $0) } ?? [:]
     let output = fields.field(.output).flatMap { outputMode($0) } ?? .quiet
     var locks = fields.field(.locks).map { permits($0) } ?? [:]
     let steps = fields.field(.steps).map { self.steps($0, environment, defaults) } ?? []
@@ -58,8 +59,9 @@ struct FlowFileReader {
     checkLocks(steps, &locks)
     return FlowFile(
       name: name, path: path, width: width, resumeWithin: resumeWithin, values: values,
-      dotenv: dotenv, output: output, environment: environment, locks: locks, steps: steps,
-      indices: steps.indicesByName, order: order)
+      dotenv: dotenv, output: output, occasions: occasions, shell: shell ?? Self.defaultShell,
+      environment: environment, locks: locks, steps: steps, indices: steps.indicesByName,
+      order: order)
   }
 
   private static let resumeWithin = Duration.seconds(12 * 3_600)
@@ -71,6 +73,23 @@ struct FlowFileReader {
       problems.report(field.node.location, Self.message(aboutInvalid: name, "flow name"))
     }
     return name
+  }
+
+  private mutating func commands(on field: FlowField) -> [FlowOccasion: FlowCommand] {
+    let entries = entries(of: field.node, label: field.label, unit: "key", end: " in on") ?? []
+    var commands: [FlowOccasion: FlowCommand] = [:]
+    for entry in entries {
+      guard let occasion = FlowOccasion(rawValue: entry.key) else {
+        let names = FlowOccasion.allCases.map(\.rawValue).joined(separator: ", ")
+        problems.report(
+          entry.location, "unknown key \(entry.key.quoted) in on; expected one of \(names)")
+        continue
+      }
+      commands[occasion] = condition(
+        FlowField(
+          key: .on, label: "\(entry.key) of on", node: entry.value, eachAdvice: field.eachAdvice))
+    }
+    return commands
   }
 
   private mutating func outputMode(_ field: FlowField) -> FlowOutputMode? {

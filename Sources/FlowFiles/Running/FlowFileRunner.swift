@@ -140,6 +140,7 @@ package struct FlowFileRunner: Sendable {
       reporter.message("'\(file.name)': all steps are up to date")
       let count = plan.count { $0 == .done || $0 == .upToDate }
       reporter.report(.runEnded(.succeeded, counts: [.upToDate: count]))
+      await performHooks(.succeeded, [], start, reporter)
       return .succeeded
     }
     let processes = FlowProcesses(mark: "\(file.name)@\(folder.journal)", journal: journal)
@@ -167,8 +168,16 @@ package struct FlowFileRunner: Sendable {
     try await journal.removeCommandProcesses()
     try await runner.end()
     for line in result.lines { reporter.message(line) }
+    await performHooks(result.state, result.ends, start, reporter)
     reporter.report(.runEnded(result.state, counts: result.counts))
     return result.state
+  }
+
+  private func performHooks(
+    _ state: FlowRunState, _ ends: [FlowEnd], _ start: FlowStart, _ reporter: FlowReporter
+  ) async {
+    await FlowHooks(file, in: folder, run: start.run.number)
+      .perform(state, ends, runBegan: reporter.runBegan, report: reporter.message)
   }
 
   /// Performs the run. If too many processes in a row have ended before a step succeeded, the engine

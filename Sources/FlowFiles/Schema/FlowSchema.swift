@@ -116,6 +116,14 @@ extension FlowShape {
     case .permits: .reference("permits")
     case .locks: .any([.reference("names"), .reference("permits")])
     case .output: .object([("enum", .array(FlowOutputMode.allCases.map { .text($0.rawValue) }))])
+    case .occasions:
+      .object([
+        ("type", .text("object")),
+        (
+          "properties",
+          .object(FlowOccasion.allCases.map { ($0.rawValue, .reference("command")) })
+        ), ("additionalProperties", .boolean(false)),
+      ])
     case .defaults: .reference("defaults")
     case .steps:
       .object([

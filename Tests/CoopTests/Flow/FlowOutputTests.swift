@@ -9,13 +9,17 @@ import Testing
     let flow = try FlowFixture(
       """
       "0": {"run": "\(wait("half")); echo now"},
-      "a": {"run": "echo one; printf tw; touch half; \(wait("seen")); echo o >&2"},
+      "a": {"run": "echo one; \(wait("go")); printf tw; touch half; \(wait("seen")); echo o >&2"},
       "b": {"each": ["x\\ny"], "run": "printf end", "needs": ["a"]}
       """, head: #""width": 2, "output": "live", "defaults": {"timeout": "60s"},"#)
-    let reader =
-      "while IFS= read -r l; do echo \"$l\"; test \"$l\" != '0 | now' || touch seen; done"
+    let reader = """
+      while IFS= read -r l; do
+        echo "$l"
+        case $l in 'a | one') touch go;; '0 | now') touch seen;; esac
+      done
+      """
     var program = flow.program([])
-    program.arguments = ["-c", "\"$0\" flow run f.json | { \(reader); }", program.executable.path]
+    program.arguments = ["-c", "\"$0\" flow run f.json | { \(reader)\n}", program.executable.path]
     program.executable = URL(fileURLWithPath: "/bin/sh")
     let printed = try await program.run()
     #expect(printed.ends.filter { $0.hasPrefix("0") } == ["0 | now", "0: succeeded"])

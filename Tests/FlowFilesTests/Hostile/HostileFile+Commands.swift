@@ -3,6 +3,20 @@ extension HostileFile {
     HostileFile(
       #"""
       flow: f
+      on: {sucess: x, failure: "", always: [x, "${v}", "${each}"], interrupted: {a: b}, always: }
+      defaults: {on: {}}
+      steps: {a: {run: x}}
+      """#,
+      "2:6: unknown key 'sucess' in on; expected one of success, failure, interrupted, always",
+      "2:26: the command in failure of on is empty",
+      "2:42: unknown value 'v' in always of on; declare it in values",
+      "2:50: '${each}' in always of on is not available; only a step with 'each' has it",
+      "2:75: expected a text or a list in interrupted of on, found a mapping",
+      "2:83: duplicate key 'always' in on; the first is in line 2",
+      "3:12: unknown key 'on' in defaults; it belongs to the top level of the file"),
+    HostileFile(
+      #"""
+      flow: f
       steps:
         a: {run: []}
         b: {run: ""}

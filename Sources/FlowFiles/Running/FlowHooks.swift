@@ -1,0 +1,100 @@
+import CompositeOperations
+import CompositeOperationsFoundation
+import SystemSupport
+
+/// When a command of `on` runs.
+enum FlowOccasion: String, CaseIterable, Sendable {
+  case success, failure, interrupted, always
+
+  init(_ state: FlowRunState) {
+    switch state {
+    case .succeeded: self = .success
+    case .failed: self = .failure
+    case .interrupted, .cancelled: self = .interrupted
+    }
+  }
+}
+
+/// Runs the commands of `on` after all steps have ended. Their failures are messages: they do not
+/// change the state of the run, which is stored before.
+package struct FlowHooks: Sendable {
+  /// Linux permits 128 KiB for a variable.
+  private static let mostBytes = 32 << 10
+
+  private let file: FlowFile
+  private let folder: FlowFolder
+  private let run: Int
+  private let timeout: Duration
+
+  /// - Parameters:
+  ///   - run: The number of the run.
+  ///   - timeout: The maximum duration of each command.
+  package init(
+    _ file: FlowFile, in folder: FlowFolder, run: Int, timeout: Duration = .seconds(60)
+  ) {
+    (self.file, self.folder, self.run, self.timeout) = (file, folder, run, timeout)
+  }
+
+  /// Runs the command for the state of the run, and then the command for all runs.
+  ///
+  /// - Parameters:
+  ///   - ends: How the steps have ended, and the failed children.
+  ///   - began: When the run began, in milliseconds since 1970.
+  ///   - report: Receives a message for each command that fails.
+  package func perform(
+    _ state: FlowRunState, _ ends: [FlowEnd], runBegan began: Int64, report: (String) -> Void
+  ) async {
+    for occasion in [FlowOccasion(state), .always] {
+      guard let command = file.occasions[occasion] else { continue }
+      let log = FlowLog(folder.log(of: "on \(occasion)"))
+      do {
+        try log.begin(runBegan: began)
+        let output = ProcessOutput.Destination.appended(to: log.path)
+        _ = try await launch(command, state, ends).process.sendingOutput(to: output)
+          .mergingErrorOutput().timingOut(after: timeout).run().get()
+      } catch {
+        let lines = log.lastLines(20).map { "\n  \($0)" }.joined()
+        let end = lines.isEmpty ? "" : "; its last lines:\(lines)"
+        report("'\(occasion)' of on failed: \(FlowFailure(error))\(end)")
+      }
+    }
+  }
+
+  private func launch(
+    _ command: FlowCommand, _ state: FlowRunState, _ ends: [FlowEnd]
+  ) -> FlowLaunch {
+    let values = file.texts
+    var variables = file.variables
+    let words: [String]
+    switch command {
+    case .program(let templates): words = templates.map { $0.text(values) }
+    case .shell(let text):
+      words = file.shell.map { $0.text(values) } + [text]
+      variables.merge(values) { $1 }
+    }
+    for variable in file.environment { variables[variable.name] = variable.text.text(values) }
+    let failed = ends.filter { $0.state == .failed }
+    // A step with children has no log of its own.
+    let first = failed.first { !FileSystem.isMissing(folder.log(of: $0.unit)) } ?? failed.first
+    variables["FLOW_RUN"] = "\(run)"
+    variables["FLOW_STATUS"] = state.rawValue
+    variables["FLOW_FAILED"] = Self.lines(failed.map(\.unit.onOneLine))
+    variables["FLOW_REASON"] =
+      first.map { Self.lines(["\($0.unit.onOneLine): \($0.reason ?? "")".onOneLine]) } ?? ""
+    variables["FLOW_LOG"] = first.map { folder.log(of: $0.unit) } ?? ""
+    // A command that outlives the flow is ended before the next run.
+    variables[FlowProcesses.variable] = "\(file.name)@\(folder.journal)"
+    return FlowLaunch(
+      program: words.first ?? "", arguments: Array(words.dropFirst()), directory: folder.path,
+      variables: variables, standardInput: nil, outputLimit: nil, basis: "")
+  }
+
+  /// As many of the lines as a variable can have.
+  private static func lines(_ lines: [String]) -> String {
+    var size = 0
+    return lines.prefix { line in
+      size += line.utf8.count + 1
+      return size <= mostBytes
+    }.joined(separator: "\n")
+  }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct FlowHookTests {
+  private static let failure =
+    #"echo failure $v $E $FLOW_RUN $FLOW_STATUS \"$FLOW_FAILED\" >> on; "#
+    + #"echo \"$FLOW_REASON\" >> on; cat \"$FLOW_LOG\" >> on; echo oops; exit 3"#
+  private static let head = #"""
+    "values": {"v": "1"}, "env": {"E": "e${v}"}, "shell": ["bash", "-euo", "pipefail", "-c"],
+    "on": {
+      "success": ["sh", "-c", "echo success-${v} $$FLOW_STATUS >> on"],
+      "failure": "\#(failure)",
+      "interrupted": "echo interrupted $FLOW_STATUS [$FLOW_FAILED$FLOW_REASON$FLOW_LOG] >> on",
+      "always": "echo always $FLOW_STATUS | cat >> on"
+    },
+    """#
+
+  @Test func `L20: the commands of on run after all steps, for the state of the run`() async throws
+  {
+    let flow = try FlowFixture(
+      """
+      "a": {"run": "test -e ok", "outputs": []},
+      "b": {"each": ["x y"], "run": "echo output; test -e ok"},
+      "last": {"run": "touch last", "after": ["a", "b"]}
+      """, head: Self.head)
+    var printed = try await flow.run("--keep-going")
+    #expect(printed.status == 1)
+    #expect(
+      flow.lines("on") == [
+        "failure 1 e1 1 failed a", "b", "b[x y]", "a: exit status 1", "always failed",
+      ])
+    #expect(
+      printed.error.hasSuffix(
+        "'failure' of on failed: exit status 3; its last lines:\n  oops\n"), "\(printed.error)")
+    #expect(flow.exists("last"))
+    try flow.folder.write("", to: "ok")
+    try flow.remove("on")
+    printed = try await flow.run()
+    #expect(printed.status == 0)
+    #expect(flow.lines("on") == ["success-1 succeeded", "always succeeded"])
+  }
+
+  @Test func `L20: the log and the reason are of the first failed step that has a log`()
+    async throws
+  {
+    let flow = try FlowFixture(
+      #""b": {"each": ["x y"], "run": "echo output; exit 4"}"#, head: Self.head)
+    #expect(try await flow.run().status == 1)
+    #expect(
+      flow.lines("on") == [
+        "failure 1 e1 1 failed b", "b[x y]", "b[x y]: exit status 4", "output", "always failed",
+      ])
+  }
+
+  @Test func `L20: the commands of on also run if all steps are up to date`() async throws {
+    let flow = try FlowFixture(#""a": {"run": "touch a", "outputs": ["a"]}"#, head: Self.head)
+    #expect(try await flow.run().status == 0)
+    #expect(try await flow.run().status == 0)
+    #expect(try await flow.run("--dry-run").status == 0)
+    #expect(
+      flow.lines("on") == [
+        "success-1 succeeded", "always succeeded", "success-1 succeeded", "always succeeded",
+      ])
+  }
+
+  @Test func `L20: after Ctrl-C, the commands of on run when the steps have ended`() async throws {
+    let flow = try FlowFixture(
+      #"""
+      "a": {"run": "trap 'echo ended >> on; exit 1' TERM; touch began; while :; do sleep 0.01; done"}
+      """#, head: Self.head)
+    let began = flow.folder.path + "/began"
+    let printed = try await flow.program(["run", "f.json"]).run { process in
+      try await eventually { FileManager.default.fileExists(atPath: began) }
+      kill(process, SIGINT)
+    }
+    #expect(printed.status == 130)
+    #expect(
+      flow.lines("on") == ["ended", "interrupted interrupted []", "always interrupted"])
+  }
+}

@@ -1,0 +1,35 @@
+import CompositeOperations
+import FlowFiles
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.needsYAML)
+struct HookTests {
+  @Test func `L20: a command of on has a timeout, and the next one runs`() async throws {
+    let folder = try TemporaryFolder()
+    try FileManager.default.createDirectory(
+      at: folder[".flow/f/logs"], withIntermediateDirectories: true)
+    let path = folder["f.yaml"].path
+    let file = try FlowFile(
+      parsing: Array(
+        "flow: f\non: {success: sleep 1000, always: sleep 1000}\nsteps: {a: {run: x}}"
+          .utf8), path: path)
+    let messages = Messages()
+    await FlowHooks(
+      file, in: FlowFolder(ofFile: path, flow: "f", journal: nil), run: 1,
+      timeout: .milliseconds(50)
+    ).perform(.succeeded, [], runBegan: 0) { messages.add($0) }
+    #expect(
+      messages.all == [
+        "'success' of on failed: timeout of 50 ms",
+        "'always' of on failed: timeout of 50 ms",
+      ])
+  }
+
+  private final class Messages: Sendable {
+    private let messages = Lock<[String]>([])
+    var all: [String] { messages.withLock { $0 } }
+    func add(_ message: String) { messages.withLock { $0.append(message) } }
+  }
+}
