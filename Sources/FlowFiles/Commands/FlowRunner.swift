@@ -18,6 +18,9 @@ protocol FlowRunner: Sendable {
     in context: OperationContext
   ) async throws -> FlowCommandResult
 
+  /// Ends what the commands of an attempt that has not succeeded have left running.
+  func endProcesses(of unit: FlowUnit) async throws
+
   /// Forgets the commands of a unit that has ended.
   func ended(_ unit: FlowUnit)
 
@@ -38,28 +41,44 @@ struct FlowLocalRunner: FlowRunner {
     in context: OperationContext
   ) async throws -> FlowCommandResult {
     let log = FlowLog(folder.log(of: unit.name))
-    let process = launch.process.accepting(isSuccess)
-      .settingVariables([FlowProcesses.variable: processes.mark])
+    let process = processes.marking(launch.process, as: unit).accepting(isSuccess)
+      .ending(within: unit.step.stopGrace).running(in: .newSession)
       .onLaunch { [processes] in processes.began($0, unit) }
     defer { processes.ended(unit) }
-    guard let limit = launch.outputLimit else {
-      let appended = ProcessOutput.Destination.appended(to: log.path)
+    let result = try await withTaskCancellationHandler {
       // Performed as a part of this operation, so that the result is known after a cancellation.
-      return FlowCommandResult(
-        try await process.sendingOutput(to: appended).mergingErrorOutput().perform(in: context))
+      try await Self.result(of: process, launch.outputLimit, log, in: context)
+    } onCancel: {
+      processes.beginEnd(of: unit)
+    }
+    // Its exit status does not show whether it has done its work.
+    if result.wasSignalled { throw CancellationError() }
+    if Task.isCancelled, !processes.cancelEnd(of: unit) { throw CancellationError() }
+    return FlowCommandResult(result)
+  }
+
+  private static nonisolated(nonsending) func result(
+    of process: ProcessOperation, _ limit: Int?, _ log: FlowLog, in context: OperationContext
+  ) async throws -> ProcessResult {
+    let appended = ProcessOutput.Destination.appended(to: log.path)
+    guard let limit else {
+      return try await process.sendingOutput(to: appended).mergingErrorOutput()
+        .perform(in: context)
     }
     do {
       let result = try await process.sendingOutput(to: .kept(first: limit))
-        .sendingErrorOutput(to: .appended(to: log.path)).perform(in: context)
+        .sendingErrorOutput(to: appended).perform(in: context)
       try log.append(result.output.bytes)
-      return FlowCommandResult(result)
+      return result
     } catch let error as ProcessExitError {
       try log.append(error.result.output.bytes)
       throw error
     }
   }
 
-  func ended(_ unit: FlowUnit) {}
+  func endProcesses(of unit: FlowUnit) async throws { try await processes.end(unit) }
+
+  func ended(_ unit: FlowUnit) { processes.unitEnded(unit) }
 
   func end() async throws {}
 }

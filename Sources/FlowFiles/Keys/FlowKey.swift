@@ -5,6 +5,7 @@ enum FlowKey: String, CaseIterable, Sendable {
   case run, needs, after
   case onlyIf = "only-if"
   case inputs, outputs, each, retries, backoff, timeout
+  case stopGrace = "stop-grace"
   case directory = "in"
   case accept, stdin
 
@@ -27,7 +28,7 @@ enum FlowKey: String, CaseIterable, Sendable {
   var places: Set<Place> {
     switch self {
     case .flow, .values, .defaults, .steps: [.file]
-    case .width, .env, .locks: [.file, .defaults, .step]
+    case .width, .env, .locks, .stopGrace: [.file, .defaults, .step]
     case .retries, .backoff, .timeout, .directory, .accept: [.defaults, .step]
     case .run, .needs, .after, .onlyIf, .inputs, .outputs, .each, .stdin: [.step]
     }
@@ -49,7 +50,7 @@ enum FlowKey: String, CaseIterable, Sendable {
     case .inputs, .outputs: .templates
     case .each: .each
     case .retries: .number(FlowRanges.retries)
-    case .backoff, .timeout: .duration
+    case .backoff, .timeout, .stopGrace: .duration
     case .directory, .stdin: .template
     case .accept: .statuses
     }
@@ -92,6 +93,8 @@ enum FlowKey: String, CaseIterable, Sendable {
     case .retries: "The number of attempts after the first one. Default: 0."
     case .backoff: "The delay before the second attempt. Each further delay is longer."
     case .timeout: "The maximum duration of an attempt."
+    case .stopGrace:
+      "The time between SIGTERM and SIGKILL for a command that is told to end. Default: 10s."
     case .directory: "The working directory."
     case .accept: "The exit statuses that count as success. Default: 0."
     case .stdin: "A file for the standard input."
@@ -118,6 +121,7 @@ enum FlowKey: String, CaseIterable, Sendable {
     case .retries: ["attempts", "retry"]
     case .backoff: ["delay"]
     case .timeout: ["deadline", "time-limit"]
+    case .stopGrace: ["grace", "grace-period", "kill-after", "stop-timeout"]
     case .directory: ["chdir", "cwd", "dir", "directory", "workdir", "working-directory"]
     case .accept: ["exit-codes", "ok-codes"]
     case .stdin: ["standard-input"]

@@ -10,6 +10,8 @@ package struct FlowFile: Hashable, Sendable {
   package let path: String
   /// The maximum number of commands that run at once; nil for the number of processors.
   package let width: Int?
+  /// The time between SIGTERM and SIGKILL for commands of steps that the file no longer has.
+  package let stopGrace: Duration
   /// The values in the order of the file.
   package let values: [FlowValue]
   /// The variables of `env`. The steps repeat them.
@@ -38,7 +40,8 @@ package struct FlowValue: Hashable, Sendable {
 extension FlowFile {
   init(_ file: FlowFile, values: [FlowValue]) {
     self.init(
-      name: file.name, path: file.path, width: file.width, values: values,
+      name: file.name, path: file.path, width: file.width, stopGrace: file.stopGrace,
+      values: values,
       environment: file.environment, locks: file.locks, steps: file.steps, indices: file.indices,
       order: file.order)
   }

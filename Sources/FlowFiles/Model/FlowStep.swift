@@ -28,6 +28,8 @@ package struct FlowStep: Hashable, Sendable {
   package var backoff: Duration? { options.value.backoff }
   /// The maximum duration of an attempt.
   package var timeout: Duration? { options.value.timeout }
+  /// The time between SIGTERM and SIGKILL for a command that is told to end.
+  package var stopGrace: Duration { options.value.stopGrace }
   package var directory: FlowTemplate? { options.value.directory }
   /// The locks, sorted by name. Steps that take several locks in this order cannot deadlock.
   package var locks: [FlowLock] { options.value.locks }
@@ -78,6 +80,7 @@ struct FlowStepOptions: Hashable, Sendable {
   let retries: Int
   let backoff: Duration?
   let timeout: Duration?
+  let stopGrace: Duration
   let directory: FlowTemplate?
   /// The variables of the file and of its defaults, which all steps share.
   let sharedEnvironment: [FlowVariable]

@@ -4,6 +4,7 @@ struct FlowDefaults {
   var retries: Int?
   var backoff: Duration?
   var timeout: Duration?
+  var stopGrace: Duration?
   var directory: FlowTemplate?
   var environment: [FlowVariable] = []
   var locks: [FlowLock]?
@@ -11,10 +12,12 @@ struct FlowDefaults {
 }
 
 extension FlowFileReader {
-  mutating func defaults(_ field: FlowField?) -> FlowDefaults {
-    guard let field else { return FlowDefaults() }
+  mutating func defaults(_ field: FlowField?, stopGrace fileGrace: Duration?) -> FlowDefaults {
+    guard let field else { return FlowDefaults(stopGrace: fileGrace) }
     let fields = fields(of: field.node, in: .defaults, location: field.node.location)
-    return shared(fields, eachAdvice: Self.fileAdvice)
+    var defaults = shared(fields, eachAdvice: Self.fileAdvice)
+    defaults.stopGrace = defaults.stopGrace ?? fileGrace
+    return defaults
   }
 
   /// Reads the fields that steps and defaults have.
@@ -24,6 +27,7 @@ extension FlowFileReader {
       retries: fields.field(.retries).flatMap { number($0, FlowRanges.retries) },
       backoff: fields.field(.backoff).flatMap { duration($0, allowsZero: true) },
       timeout: fields.field(.timeout).flatMap { duration($0, allowsZero: false) },
+      stopGrace: fields.field(.stopGrace).flatMap { duration($0, allowsZero: true) },
       directory: fields.field(.directory, eachAdvice: eachAdvice).flatMap {
         template($0, unit: "path")
       },
@@ -66,7 +70,9 @@ extension FlowFileReader {
       },
       width: hasEach ? own.width ?? defaults.width : nil,
       retries: own.retries ?? defaults.retries ?? 0, backoff: own.backoff ?? defaults.backoff,
-      timeout: own.timeout ?? defaults.timeout, directory: own.directory ?? defaults.directory,
+      timeout: own.timeout ?? defaults.timeout,
+      stopGrace: own.stopGrace ?? defaults.stopGrace ?? Self.defaultGrace,
+      directory: own.directory ?? defaults.directory,
       sharedEnvironment: environment, ownEnvironment: own.environment,
       locks: own.locks ?? defaults.locks ?? [],
       accept: own.accept ?? defaults.accept ?? Self.defaultAccept,
@@ -88,6 +94,7 @@ extension FlowFileReader {
   }
 
   private static let defaultAccept: Set<Int32> = [0]
+  static let defaultGrace = Duration.seconds(10)
 
   /// Returns the options of the step before if they are equal.
   private mutating func shared(_ options: FlowStepOptions) -> FlowStepOptions.Shared {

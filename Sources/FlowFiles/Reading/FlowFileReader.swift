@@ -34,7 +34,8 @@ struct FlowFileReader {
     if let field = fields.field(.values) { readValues(field) }
     let environment =
       fields.field(.env, eachAdvice: Self.fileAdvice).map { variables($0) } ?? []
-    let defaults = defaults(fields.field(.defaults))
+    let grace = fields.field(.stopGrace).flatMap { duration($0, allowsZero: true) }
+    let defaults = defaults(fields.field(.defaults), stopGrace: grace)
     var locks = fields.field(.locks).map { permits($0) } ?? [:]
     let steps = fields.field(.steps).map { self.steps($0, environment, defaults) } ?? []
     let order = checkReferences(steps)
@@ -42,7 +43,8 @@ struct FlowFileReader {
     steps.checkOutputs(values.texts.merging(texts ?? [:]) { $1 }, &problems)
     checkLocks(steps, &locks)
     return FlowFile(
-      name: name, path: path, width: width, values: values, environment: environment,
+      name: name, path: path, width: width, stopGrace: grace ?? Self.defaultGrace, values: values,
+      environment: environment,
       locks: locks, steps: steps, indices: steps.indicesByName, order: order)
   }
 

@@ -14,6 +14,11 @@ struct FlowAttempt: ComposableOperation {
 
   /// - Returns: The lines of the standard output, if another step reads them.
   func perform(in context: OperationContext) async throws -> [String]? {
+    try await session.endingProcesses(of: unit) { try await lines(in: context) }
+  }
+
+  private nonisolated(nonsending) func lines(in context: OperationContext) async throws -> [String]?
+  {
     let isSource = session.lineSources.contains(unit.name)
     let limit = isSource ? session.runner.mostLineBytes : nil
     var lines: [String] = []
@@ -57,12 +62,29 @@ struct FlowConditionCommand: ComposableOperation {
 
   func perform(in context: OperationContext) async throws -> Bool {
     session.began(unit, attempt: 0)
-    let result = try await session.runner.run(
-      session.launch(command, of: unit), of: unit, accepting: { _ in true }, in: context)
-    switch result.status {
-    case .exited(0): return true
-    case .exited(1): return false
-    case let status: throw FlowFailure.onlyIf(status)
+    return try await session.endingProcesses(of: unit) {
+      let result = try await session.runner.run(
+        session.launch(command, of: unit), of: unit, accepting: { _ in true }, in: context)
+      switch result.status {
+      case .exited(0): return true
+      case .exited(1):
+        try await session.runner.endProcesses(of: unit)
+        return false
+      case let status: throw FlowFailure.onlyIf(status)
+      }
+    }
+  }
+}
+
+extension FlowSession {
+  /// Runs a body, and if it fails ends the processes that its commands have left. A step that has
+  /// succeeded may leave processes in the background.
+  fileprivate nonisolated(nonsending) func endingProcesses<Value>(
+    of unit: FlowUnit, _ body: nonisolated(nonsending) () async throws -> Value
+  ) async throws -> Value {
+    do { return try await body() } catch {
+      try await runner.endProcesses(of: unit)
+      throw error
     }
   }
 }

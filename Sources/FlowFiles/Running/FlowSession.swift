@@ -44,7 +44,6 @@ final class FlowSession: Sendable {
     recorder = FlowStepRecorder { [run = checker.run] records, onFailure in
       journal.storeLater(records, ofRun: run, onFailure: onFailure)
     }
-    slots = Permits(file.width ?? Processors.count, name: "a slot")
     locks = Dictionary(
       uniqueKeysWithValues: file.locks.map { ($0, Permits($1, name: $0)) })
     var children: [String: FlowChildren] = [:]
@@ -55,6 +54,14 @@ final class FlowSession: Sendable {
     }
     self.children = children
     self.lineSources = lineSources
+    let width = file.width ?? Processors.count
+    let most = Self.mostCommands(readingOutput: !lineSources.isEmpty)
+    if width > most {
+      reporter.message(
+        "width \(width) is limited to \(most): this process may have "
+          + "\(SystemProcess.descriptorLimit) file descriptors (ulimit -n)")
+    }
+    slots = Permits(min(width, most), name: "a slot")
     for (name, values) in plan.children where plan.decisions[name]?.isSettled == true {
       children[name]?.values.set(values)
       for value in values {
@@ -62,6 +69,12 @@ final class FlowSession: Sendable {
         children[name]?.end(of: value).set(stamp.map { FlowStepState($0) } ?? FlowStepState())
       }
     }
+  }
+
+  /// How many commands can run at once: each needs a descriptor for its end and may need one for its
+  /// output, and the flow needs others.
+  private static func mostCommands(readingOutput readsOutput: Bool) -> Int {
+    max(1, (SystemProcess.descriptorLimit - 44) / (readsOutput ? 2 : 1))
   }
 
   // MARK: Failures

@@ -40,9 +40,9 @@ struct FlowRunCommand {
     let state = try await runner.run(
       on: arguments.address.map { address in { try workers(at: address) } },
       onEvent: printer.print
-    ) { operation, kill in
+    ) { operation, send in
       let run = try await ProgramRun(
-        of: operation, observedBy: observation, awaitsEnd: true, onSecondSignal: kill)
+        of: operation, observedBy: observation, awaitsEnd: true, passingOn: send)
       interruptedStatus = run.interruptedStatus
       return FlowPerformance(
         outcome: run.outcome, duration: run.duration, wasInterrupted: run.wasInterrupted)

@@ -48,6 +48,9 @@ final class FlowRemoteRunner: FlowRunner {
     throw FlowFailure.status(result.status)
   }
 
+  /// The worker ends them.
+  func endProcesses(of unit: FlowUnit) {}
+
   func ended(_ unit: FlowUnit) {
     let numbers = state.withLock { $0.ended.removeValue(forKey: unit.name) }
     if let numbers { commands.journal.removeCommandsLater(numbers) }
