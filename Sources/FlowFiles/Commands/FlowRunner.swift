@@ -1,5 +1,6 @@
 import CompositeOperations
 import CompositeOperationsFoundation
+import SystemSupport
 
 /// Runs the commands of a flow: in this process, or on the workers of a store.
 protocol FlowRunner: Sendable {
@@ -41,13 +42,23 @@ struct FlowLocalRunner: FlowRunner {
     in context: OperationContext
   ) async throws -> FlowCommandResult {
     let log = FlowLog(folder.log(of: unit.name))
+    let terminal = try unit.step.isInteractive ? ControllingTerminal.forStep() : nil
+    defer { terminal?.restore() }
+    // Other commands cannot open the terminal, so that they fail instead of being stopped.
     let process = processes.marking(launch.process, as: unit).accepting(isSuccess)
-      .ending(within: unit.step.stopGrace).running(in: .newSession)
+      .ending(within: unit.step.stopGrace)
+      .running(in: unit.step.isInteractive ? .ownGroup : .newSession)
       .onLaunch { [processes] in processes.began($0, unit) }
     defer { processes.ended(unit) }
     let result = try await withTaskCancellationHandler {
       // Performed as a part of this operation, so that the result is known after a cancellation.
-      try await Self.result(of: process, launch.outputLimit, log, in: context)
+      if unit.step.isInteractive {
+        try await process.reading(.file(ControllingTerminal.path))
+          .sendingOutput(to: .appended(to: ControllingTerminal.path)).mergingErrorOutput()
+          .perform(in: context)
+      } else {
+        try await Self.result(of: process, launch.outputLimit, log, in: context)
+      }
     } onCancel: {
       processes.beginEnd(of: unit)
     }
@@ -81,4 +92,18 @@ struct FlowLocalRunner: FlowRunner {
   func ended(_ unit: FlowUnit) { processes.unitEnded(unit) }
 
   func end() async throws {}
+}
+
+extension ControllingTerminal {
+  /// The terminal for an interactive step.
+  fileprivate static func forStep() throws -> ControllingTerminal {
+    guard let terminal = ControllingTerminal() else {
+      throw FlowFailure.other("it is interactive, and the flow has no terminal")
+    }
+    guard terminal.isInForeground else {
+      throw FlowFailure.other(
+        "it is interactive, and the flow runs in the background of its terminal")
+    }
+    return terminal
+  }
 }

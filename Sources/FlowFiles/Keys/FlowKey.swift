@@ -7,7 +7,7 @@ enum FlowKey: String, CaseIterable, Sendable {
   case inputs, outputs, each, retries, backoff, timeout
   case stopGrace = "stop-grace"
   case directory = "in"
-  case accept, stdin
+  case accept, stdin, interactive
 
   /// A mapping with keys.
   enum Place: String, CaseIterable, Sendable {
@@ -30,7 +30,7 @@ enum FlowKey: String, CaseIterable, Sendable {
     case .flow, .values, .defaults, .steps: [.file]
     case .width, .env, .locks, .stopGrace: [.file, .defaults, .step]
     case .retries, .backoff, .timeout, .directory, .accept: [.defaults, .step]
-    case .run, .needs, .after, .onlyIf, .inputs, .outputs, .each, .stdin: [.step]
+    case .run, .needs, .after, .onlyIf, .inputs, .outputs, .each, .stdin, .interactive: [.step]
     }
   }
 
@@ -53,6 +53,7 @@ enum FlowKey: String, CaseIterable, Sendable {
     case .backoff, .timeout, .stopGrace: .duration
     case .directory, .stdin: .template
     case .accept: .statuses
+    case .interactive: .flag
     }
   }
 
@@ -98,6 +99,8 @@ enum FlowKey: String, CaseIterable, Sendable {
     case .directory: "The working directory."
     case .accept: "The exit statuses that count as success. Default: 0."
     case .stdin: "A file for the standard input."
+    case .interactive:
+      "Whether the commands use the terminal ('true' or 'false'). One such step runs at a time."
     }
   }
 
@@ -125,13 +128,14 @@ enum FlowKey: String, CaseIterable, Sendable {
     case .directory: ["chdir", "cwd", "dir", "directory", "workdir", "working-directory"]
     case .accept: ["exit-codes", "ok-codes"]
     case .stdin: ["standard-input"]
+    case .interactive: ["terminal", "tty"]
     }
   }
 }
 
 /// The shape of a value.
 enum FlowShape: Sendable {
-  case name, template, templates, names, command, commands, each, duration, statuses
+  case name, template, templates, names, command, commands, each, duration, statuses, flag
   case number(ClosedRange<Int>)
   case values, variables, permits, locks, defaults, steps
 }

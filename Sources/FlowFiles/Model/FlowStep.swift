@@ -37,6 +37,8 @@ package struct FlowStep: Hashable, Sendable {
   package var accept: Set<Int32> { options.value.accept }
   /// A file that is the standard input of all commands.
   package var standardInput: FlowTemplate? { options.value.standardInput }
+  /// Whether the commands use the terminal.
+  package var isInteractive: Bool { options.value.isInteractive }
 
   /// The variables of the file, of the defaults and of the step. A name occurs once: the step comes
   /// before the defaults, and the defaults before the file.
@@ -89,6 +91,7 @@ struct FlowStepOptions: Hashable, Sendable {
   let locks: [FlowLock]
   let accept: Set<Int32>
   let standardInput: FlowTemplate?
+  let isInteractive: Bool
 }
 
 extension [FlowVariable] {

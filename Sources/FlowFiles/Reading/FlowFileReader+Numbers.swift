@@ -18,6 +18,16 @@ extension FlowFileReader {
     return nil
   }
 
+  /// Returns a text that is `true` or `false`; nil for another one, which is reported.
+  mutating func flag(_ field: FlowField) -> Bool? {
+    guard let text = text(field) else { return nil }
+    if let flag = Bool(text) { return flag }
+    problems.report(
+      field.node.location,
+      "invalid text \(text.quoted) in \(field.label); expected true or false")
+    return nil
+  }
+
   mutating func statuses(_ field: FlowField) -> Set<Int32> {
     let nodes = elements(field)
     if nodes.isEmpty, case .list = field.node.content {

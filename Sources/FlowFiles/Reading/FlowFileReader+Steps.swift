@@ -63,6 +63,12 @@ extension FlowFileReader {
     if own.width != nil, !hasEach, let node = fields.nodes[.width] {
       problems.report(node.location, "width of \(name.quoted) has no effect without 'each'")
     }
+    let isInteractive = fields.field(.interactive).flatMap { flag($0) } ?? false
+    if isInteractive, let node = fields.nodes[.stdin] {
+      problems.report(
+        node.location, "stdin of \(name.quoted) has no effect: the step is interactive")
+    }
+    let locks = own.locks ?? defaults.locks ?? []
     let options = FlowStepOptions(
       onlyIf: fields.field(.onlyIf, eachAdvice: eachAdvice).flatMap { condition($0) },
       each: fields.field(.each, eachAdvice: "it comes from this field").flatMap {
@@ -74,11 +80,11 @@ extension FlowFileReader {
       stopGrace: own.stopGrace ?? defaults.stopGrace ?? Self.defaultGrace,
       directory: own.directory ?? defaults.directory,
       sharedEnvironment: environment, ownEnvironment: own.environment,
-      locks: own.locks ?? defaults.locks ?? [],
+      locks: isInteractive ? locks.adding(.terminal(entry.location)) : locks,
       accept: own.accept ?? defaults.accept ?? Self.defaultAccept,
       standardInput: fields.field(.stdin, eachAdvice: eachAdvice).flatMap {
         template($0, unit: "path")
-      })
+      }, isInteractive: isInteractive)
     return FlowStep(
       name: name, location: entry.location,
       commands: fields.field(.run, eachAdvice: eachAdvice).map { commands($0) } ?? [],
@@ -139,5 +145,18 @@ extension FlowFileReader {
       }
     }
     return locks.sorted { $0.name < $1.name }
+  }
+}
+
+extension FlowLock {
+  /// The lock of interactive steps. No lock of a file can have its name.
+  fileprivate static func terminal(_ location: FlowLocation) -> FlowLock {
+    FlowLock(name: "/dev/tty", permits: 1, location: location)
+  }
+}
+
+extension [FlowLock] {
+  fileprivate func adding(_ lock: FlowLock) -> [FlowLock] {
+    (self + [lock]).sorted { $0.name < $1.name }
   }
 }

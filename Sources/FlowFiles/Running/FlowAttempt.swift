@@ -14,7 +14,10 @@ struct FlowAttempt: ComposableOperation {
 
   /// - Returns: The lines of the standard output, if another step reads them.
   func perform(in context: OperationContext) async throws -> [String]? {
-    try await session.endingProcesses(of: unit) { try await lines(in: context) }
+    let isInteractive = unit.step.isInteractive
+    if isInteractive { session.reporter.report(.terminal(isUsed: true)) }
+    defer { if isInteractive { session.reporter.report(.terminal(isUsed: false)) } }
+    return try await session.endingProcesses(of: unit) { try await lines(in: context) }
   }
 
   private nonisolated(nonsending) func lines(in context: OperationContext) async throws -> [String]?

@@ -7,6 +7,8 @@ package struct FlowRunEvent: Sendable {
     /// The first attempt of a step or a child has begun.
     case stepBegan(String)
     case stepEnded(FlowEnd)
+    /// An interactive step uses the terminal from now on, or no longer.
+    case terminal(isUsed: Bool)
     /// The numbers are those of the steps by state.
     case runEnded(FlowRunState, counts: [FlowEnd.State: Int])
   }

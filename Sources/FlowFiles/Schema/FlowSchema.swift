@@ -100,6 +100,7 @@ extension FlowShape {
     case .statuses:
       .any([.range(FlowRanges.status), .list(.range(FlowRanges.status), minimum: 1)])
     case .number(let range): .range(range)
+    case .flag: .types(["boolean"])
     case .values: .reference("values")
     case .variables: .reference("variables")
     case .permits: .reference("permits")

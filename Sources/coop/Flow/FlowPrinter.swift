@@ -16,10 +16,13 @@ struct FlowPrinter: Sendable {
   }
 
   let style: Style
+  /// Pauses the progress display, or continues it.
+  let pauseProgress: @Sendable (Bool) -> Void
 
   @Sendable func print(_ event: FlowRunEvent) {
     switch event.kind {
     case .message(let text): StandardError().writeLine("coop flow: \(text)")
+    case .terminal(let isUsed): pauseProgress(isUsed)
     case .runBegan, .stepBegan, .runEnded: if style == .json { writeJSON(event) }
     case .stepEnded(let end):
       switch style {
@@ -34,7 +37,7 @@ struct FlowPrinter: Sendable {
     var json = JSONWriter()
     json.object { json in
       switch event.kind {
-      case .message: break
+      case .message, .terminal: break
       case .runBegan(let isResumed, let stepCount):
         begin("run-began", event, &json)
         json.name("resumed")

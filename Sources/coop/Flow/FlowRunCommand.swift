@@ -35,7 +35,8 @@ struct FlowRunCommand {
       arguments.options,
       progressOn: standardError.isTerminal && !arguments.isJSON ? standardError : nil)
     let printer = FlowPrinter(
-      style: arguments.isJSON ? .json : standardError.isTerminal ? .silent : .lines)
+      style: arguments.isJSON ? .json : standardError.isTerminal ? .silent : .lines,
+      pauseProgress: observation.progressPause)
     var interruptedStatus = ExitStatus.failure
     let state = try await runner.run(
       on: arguments.address.map { address in { try workers(at: address) } },

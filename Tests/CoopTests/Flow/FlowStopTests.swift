@@ -132,7 +132,8 @@ import TestSupport
       return stat?.split(separator: ")").last?.split(separator: " ").first.map(String.init)
     }
 
-    @Test func `L8: Ctrl-Z stops the commands and the flow, and both continue`() async throws {
+    @Test(.timeLimit(.minutes(1)))
+    func `L8: Ctrl-Z stops the commands and the flow, and both continue`() async throws {
       let flow = try FlowFixture(#""a": {"run": ["sh", "command"]}"#)
       try flow.folder.write(
         """

@@ -49,7 +49,7 @@ extension HostileFile {
       "3:34: unknown key 'if' in step 'a'; expected 'only-if'",
       "3:46: unknown key 'cwd' in step 'a'; expected 'in'",
       "3:54: unknown key 'environment' in step 'a'; expected 'env'",
-      "3:71: unknown key 'xyz' in step 'a'; expected one of width, env, locks, run, needs, after, only-if, inputs, outputs, each, retries, backoff, timeout, stop-grace, in, accept, stdin"
+      "3:71: unknown key 'xyz' in step 'a'; expected one of width, env, locks, run, needs, after, only-if, inputs, outputs, each, retries, backoff, timeout, stop-grace, in, accept, stdin, interactive"
     ),
     HostileFile(
       #"""
@@ -57,7 +57,7 @@ extension HostileFile {
       steps:
         a: {run: [x], frobnicate: 1}
       """#,
-      "3:17: unknown key 'frobnicate' in step 'a'; expected one of width, env, locks, run, needs, after, only-if, inputs, outputs, each, retries, backoff, timeout, stop-grace, in, accept, stdin"
+      "3:17: unknown key 'frobnicate' in step 'a'; expected one of width, env, locks, run, needs, after, only-if, inputs, outputs, each, retries, backoff, timeout, stop-grace, in, accept, stdin, interactive"
     ),
     HostileFile(
       #"""
