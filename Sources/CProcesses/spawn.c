@@ -67,8 +67,10 @@ static int add_actions(posix_spawn_file_actions_t *actions, const struct process
   return error;
 }
 
-static int set_attributes(posix_spawnattr_t *attributes) {
-  short flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
+static int set_attributes(posix_spawnattr_t *attributes, enum process_place place) {
+  short flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
+  if (place == process_place_group) flags |= POSIX_SPAWN_SETPGROUP;
+  if (place == process_place_session) flags |= POSIX_SPAWN_SETSID;
 #if defined(__APPLE__)
   flags |= POSIX_SPAWN_CLOEXEC_DEFAULT;
 #endif
@@ -96,7 +98,7 @@ int process_spawn(const struct process_plan *plan, pid_t *process) {
   char **variables = plan->variables ? addresses(plan->variables, plan->variable_count) : NULL;
   if (!arguments || (plan->variables && !variables)) error = ENOMEM;
   if (!error) error = add_actions(&actions, plan);
-  if (!error) error = set_attributes(&attributes);
+  if (!error) error = set_attributes(&attributes, plan->place);
   if (!error)
     error = posix_spawn(
       process, plan->program, &actions, &attributes, arguments,
@@ -114,6 +116,14 @@ bool process_has_ended(pid_t process) {
   do error = waitid(P_PID, (id_t)process, &info, WEXITED | WNOHANG | WNOWAIT);
   while (error && errno == EINTR);
   return error || info.si_pid == process;
+}
+
+pid_t process_ended_child(void) {
+  siginfo_t info = {0};
+  int error;
+  do error = waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT);
+  while (error && errno == EINTR);
+  return error ? 0 : info.si_pid;
 }
 
 int process_reap(pid_t process, struct process_end *end) {

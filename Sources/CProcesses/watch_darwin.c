@@ -86,4 +86,20 @@ static bool group_lives(pid_t leader) {
 void process_check_groups(const pid_t *leaders, bool *are_running, size_t count) {
   for (size_t index = 0; index < count; index++) are_running[index] = group_lives(leaders[index]);
 }
+
+int process_read_entry(pid_t process, struct process_entry *entry) {
+  (void)process;
+  (void)entry;
+  return ENOTSUP;
+}
+
+int64_t process_now(void) { return 0; }
+
+size_t process_list(struct process_entry *entries, size_t capacity) {
+  (void)entries;
+  (void)capacity;
+  return 0;
+}
+
+int process_adopt(void) { return ENOTSUP; }
 #endif

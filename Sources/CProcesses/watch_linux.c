@@ -11,7 +11,9 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifndef SYS_pidfd_open
@@ -87,23 +89,68 @@ int process_watch_wait(
   return written;
 }
 
-/// Returns the group of a running process, from its line in /proc; -1 if it has ended.
-static pid_t living_group(int folder, const char *process) {
+/// Reads the line of a process in /proc.
+static int read_entry(int folder, const char *process, struct process_entry *entry) {
   char path[32], line[512];
-  if (snprintf(path, sizeof path, "%s/stat", process) >= (int)sizeof path) return -1;
+  if (snprintf(path, sizeof path, "%s/stat", process) >= (int)sizeof path) return ENAMETOOLONG;
   int file = openat(folder, path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return -1;
+  if (file < 0) return errno;
   ssize_t length = read(file, line, sizeof line - 1);
+  int error = length < 0 ? errno : 0;
   close(file);
-  if (length <= 0) return -1;
+  if (length <= 0) return error ? error : ESRCH;
   line[length] = 0;
   // The name is in parentheses and may contain parentheses.
   const char *rest = strrchr(line, ')');
   char state;
-  int parent, group;
-  if (!rest || sscanf(rest + 1, " %c %d %d", &state, &parent, &group) != 3) return -1;
-  return state == 'Z' || state == 'X' ? -1 : group;
+  long long began;
+  // After the state and the fields of the entry: 15 numbers between the session and the start.
+  if (!rest
+      || sscanf(
+           rest + 1,
+           " %c %d %d %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %lld", &state,
+           &entry->parent, &entry->group, &entry->session, &began) != 5)
+    return EINVAL;
+  const char *slash = strrchr(process, '/');
+  entry->process = (pid_t)atoi(slash ? slash + 1 : process);
+  entry->began = began;
+  entry->has_ended = state == 'Z' || state == 'X';
+  return 0;
 }
+
+/// Reads the entry of the next process that still exists.
+static bool next_entry(DIR *folder, struct process_entry *entry) {
+  for (struct dirent *name; (name = readdir(folder));)
+    if (isdigit((unsigned char)name->d_name[0])
+        && !read_entry(dirfd(folder), name->d_name, entry))
+      return true;
+  return false;
+}
+
+int process_read_entry(pid_t process, struct process_entry *entry) {
+  char path[32];
+  snprintf(path, sizeof path, "/proc/%d", process);
+  return read_entry(AT_FDCWD, path, entry);
+}
+
+int64_t process_now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_BOOTTIME, &time);
+  long ticks = sysconf(_SC_CLK_TCK);
+  return time.tv_sec * ticks + time.tv_nsec / (1000000000 / ticks);
+}
+
+size_t process_list(struct process_entry *entries, size_t capacity) {
+  DIR *folder = opendir("/proc");
+  if (!folder) return 0;
+  size_t count = 0;
+  for (struct process_entry entry; next_entry(folder, &entry); count++)
+    if (count < capacity) entries[count] = entry;
+  closedir(folder);
+  return count;
+}
+
+int process_adopt(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) ? errno : 0; }
 
 static int compare(const void *first, const void *second) {
   pid_t left = *(const pid_t *)first, right = *(const pid_t *)second;
@@ -114,10 +161,9 @@ void process_check_groups(const pid_t *leaders, bool *are_running, size_t count)
   for (size_t index = 0; index < count; index++) are_running[index] = false;
   DIR *folder = opendir("/proc");
   if (!folder) return;
-  for (struct dirent *entry; (entry = readdir(folder));) {
-    if (!isdigit((unsigned char)entry->d_name[0])) continue;
-    pid_t group = living_group(dirfd(folder), entry->d_name);
-    const pid_t *found = bsearch(&group, leaders, count, sizeof group, compare);
+  for (struct process_entry entry; next_entry(folder, &entry);) {
+    if (entry.has_ended) continue;
+    const pid_t *found = bsearch(&entry.group, leaders, count, sizeof entry.group, compare);
     if (found) are_running[found - leaders] = true;
   }
   closedir(folder);

@@ -2,7 +2,7 @@ import Dispatch
 import SystemSupport
 
 /// A handler for Ctrl-C and other termination signals. The first signal asks the program to stop,
-/// and the second one ends it.
+/// and the second one ends it. Ctrl-Z also stops the child processes.
 ///
 /// The signals arrive through a pipe, which a dispatch source reads. (A signal source of Dispatch
 /// loses signals on Linux: it requires that they are ignored, and the kernel drops an ignored signal
@@ -22,8 +22,12 @@ final class Interruption {
     var onSecondSignal: (@Sendable () -> Void)?
   }
 
-  /// - Parameter signals: The signals to handle.
-  init(by signals: [Int32]) throws(SystemError) {
+  /// - Parameters:
+  ///   - signals: The signals to handle.
+  ///   - passOn: Sends a signal to the child processes; nil not to handle SIGQUIT and SIGTSTP.
+  init(
+    by signals: [Int32], passingOn passOn: (@Sendable (Int32) -> Void)? = nil
+  ) throws(SystemError) {
     // It stays open: a signal handler that another thread runs may write to it later.
     let pipe = try FileDescriptor.pipe()
     source = DispatchSource.makeReadSource(fileDescriptor: pipe.reader.rawValue, queue: queue)
@@ -31,15 +35,24 @@ final class Interruption {
       var received: [UInt8] = [0]
       guard (try? pipe.reader.read(into: &received)) == 1 else { return }
       let signal = Int32(received[0])
+      if signal == SystemSignal.suspend {
+        passOn?(SystemSignal.stop)
+        SystemProcess.suspend()
+        passOn?(SystemSignal.continue)
+        return
+      }
       if state.signal != nil {
         state.onSecondSignal?()
+        passOn?(SystemSignal.kill)
         SystemProcess.exit(ExitStatus.signalled(by: signal))
       }
       state.signal = signal
+      if signal == SystemSignal.quit { passOn?(signal) }
       state.stop?()
     }
     source.activate()
-    caught = SystemSignal.forward(signals, to: pipe.writer)
+    let passedOn = passOn == nil ? [] : [SystemSignal.quit, SystemSignal.suspend]
+    caught = SystemSignal.forward(signals + passedOn, to: pipe.writer)
   }
 
   /// Restores the default action of the signals, so that they end the program.

@@ -16,6 +16,7 @@ final class LiveProgress {
     self.output = output
     timer = DispatchSource.makeTimerSource(queue: queue)
     timer.setEventHandler { [observer, output, screen] in
+      if screen.isPaused { return }
       let page = ProgressPage(observer.branches, at: .now)
       if output.isTerminal {
         screen.show(page.lines(in: output.size), on: output)
@@ -26,6 +27,16 @@ final class LiveProgress {
     let interval = output.isTerminal ? 0.1 : 5
     timer.schedule(deadline: .now() + interval, repeating: interval)
     timer.activate()
+  }
+
+  /// Removes the lines until they are shown again.
+  var pause: @Sendable (Bool) -> Void {
+    { [queue, screen, output] isPausing in
+      queue.sync {
+        screen.isPaused = isPausing
+        if isPausing { screen.show([], on: output) }
+      }
+    }
   }
 
   /// Removes the lines.

@@ -52,6 +52,12 @@ public final class ProgramObservation {
     return environment
   }
 
+  /// A closure that removes the lines of the progress display while the terminal is used otherwise
+  /// (`true`), and shows them again (`false`).
+  package var progressPause: @Sendable (Bool) -> Void {
+    if let pause = progress?.pause { pause } else { { _ in } }
+  }
+
   /// Removes the progress display.
   func endProgress() { progress?.end() }
 

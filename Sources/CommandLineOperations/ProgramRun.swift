@@ -27,7 +27,7 @@ public struct ProgramRun<Success: Sendable>: Sendable {
   public let duration: Duration
   private let signal: Int32?
 
-  /// Whether Ctrl-C, SIGTERM or SIGHUP arrived during the run. The outcome is still a result or an error
+  /// Whether Ctrl-C, SIGTERM, SIGHUP or a passed-on SIGQUIT arrived during the run. The outcome is still a result or an error
   /// if the signal arrived after it.
   public var wasInterrupted: Bool { signal != nil }
 
@@ -52,16 +52,20 @@ public struct ProgramRun<Success: Sendable>: Sendable {
   ///     the outcome is decided.
   ///   - onSecondSignal: A closure that is called at the second signal, before the process exits, such
   ///     as one that kills child processes. It must not block.
+  ///   - passOn: A closure that sends a signal to the child processes that the operation runs. With
+  ///     it, Ctrl-\\ sends them SIGQUIT and then cancels the run, and Ctrl-Z sends them SIGSTOP before
+  ///     this process stops, and SIGCONT when it continues. At the second signal, they receive
+  ///     SIGKILL. Without it, Ctrl-\\ and Ctrl-Z affect only this process. It must not block.
   /// - Throws: An error of the system if no pipe can be created. An error of the operation is in
   ///   ``outcome``.
   public init(
     of operation: some ComposableOperation<Success>, observedBy observation: ProgramObservation,
-    awaitsEnd: Bool = false, onSecondSignal: (@Sendable () -> Void)? = nil
+    awaitsEnd: Bool = false, onSecondSignal: (@Sendable () -> Void)? = nil,
+    passingOn passOn: (@Sendable (Int32) -> Void)? = nil
   ) async throws {
     let start = ContinuousClock.now
-    let interruption = try Interruption(by: [
-      SystemSignal.interrupt, SystemSignal.terminate, SystemSignal.hangUp,
-    ])
+    let interruption = try Interruption(
+      by: [SystemSignal.interrupt, SystemSignal.terminate, SystemSignal.hangUp], passingOn: passOn)
     let run = operation.start(in: observation.environment)
     interruption.setHandler(onSecondSignal: onSecondSignal) { run.cancel(because: "interrupted") }
     outcome = await run.outcome

@@ -4,6 +4,9 @@ package final class Screen: @unchecked Sendable {
   /// The widths of the lines on the terminal.
   private var widths: [Int] = []
 
+  /// Whether the terminal is used otherwise, so that no lines are shown.
+  var isPaused = false
+
   package init() {}
 
   /// Replaces the lines in one write, so that they do not flicker.

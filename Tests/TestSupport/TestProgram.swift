@@ -47,7 +47,7 @@ public struct TestProgram: Sendable {
         program: texts[0], arguments: texts[1], argument_count: arguments.count,
         variables: texts[2], variable_count: variables.count, folder: texts[3],
         input: input?.fileDescriptor ?? nothing, output: output?.fileDescriptor ?? nothing,
-        error: error?.fileDescriptor ?? nothing)
+        error: error?.fileDescriptor ?? nothing, place: process_place_group)
       return unsafe process_spawn(&plan, &process)
     }
     guard code == 0 else { throw Failure("\(path) cannot be started: errno \(code)") }

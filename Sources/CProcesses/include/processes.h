@@ -20,6 +20,10 @@ enum {
   process_stream_as_output = -3,
 };
 
+/// Where a program runs: as the leader of a new process group; as the leader of a new session, which
+/// has no terminal; or in the group of this process.
+enum process_place { process_place_group, process_place_session, process_place_own_group };
+
 struct process_plan {
   /// The path of the executable file.
   const char *program;
@@ -34,9 +38,10 @@ struct process_plan {
   const char *folder;
   /// Descriptors, or the constants above.
   int input, output, error;
+  enum process_place place;
 };
 
-/// Starts a program as the leader of a new process group. It inherits the three standard streams
+/// Starts a program, by default as the leader of a new process group. It inherits the three standard streams
 /// and no other descriptor, and neither blocks nor ignores any signal.
 int process_spawn(const struct process_plan *plan, pid_t *process);
 
@@ -65,7 +70,39 @@ int process_reap(pid_t process, struct process_end *end);
 /// `are_running`.
 void process_check_groups(const pid_t *leaders, bool *are_running, size_t count);
 
+/// Returns a child that has ended and whose status has not been collected; 0 if there is none.
+pid_t process_ended_child(void);
+
+// MARK: Other processes
+
+/// Makes this process the parent of all descendants whose parent has ended. Linux only: ENOTSUP.
+int process_adopt(void);
+
+struct process_entry {
+  pid_t process, parent, group, session;
+  /// When it began, in clock ticks since the system was booted.
+  int64_t began;
+  /// Whether it has ended, and its parent has not collected its status.
+  bool has_ended;
+};
+
+/// Reads the entry of a process. Linux only: ENOTSUP.
+int process_read_entry(pid_t process, struct process_entry *entry);
+
+/// The present time, as in an entry; 0 if entries have no time.
+int64_t process_now(void);
+
+/// Writes the entries of all processes, up to a number, and returns how many there are; 0 if the
+/// system does not list them.
+size_t process_list(struct process_entry *entries, size_t capacity);
+
+/// Stops this process as SIGTSTP does by default. Returns when the process continues.
+void process_suspend(void);
+
 // MARK: Descriptors
+
+/// Returns how many descriptors this process may have.
+uint64_t process_descriptor_limit(void);
 
 /// Moves a descriptor out of the numbers of the standard streams, which are free if they were
 /// closed. On failure the descriptor is closed.

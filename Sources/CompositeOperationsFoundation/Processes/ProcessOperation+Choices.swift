@@ -87,4 +87,9 @@ extension ProcessOperation {
   public func onLaunch(_ body: @escaping @Sendable (RunningProcess) -> Void) -> ProcessOperation {
     configured { $0.onLaunch = body }
   }
+
+  /// Returns a copy that runs in another place. By default, the program leads a new process group.
+  package func running(in place: ProcessPlace) -> ProcessOperation {
+    configured { $0.place = place }
+  }
 }

@@ -1,7 +1,7 @@
 import SQLiteSupport
 import SystemSupport
 
-/// The leader of a group of processes that ran a command, as the journal identifies it.
+/// The leader of a session of processes that ran a command, as the journal identifies it.
 struct FlowCommandProcess: Codable, Hashable, Sendable {
   let unit: String
   let process: Int32
@@ -11,60 +11,72 @@ struct FlowCommandProcess: Codable, Hashable, Sendable {
   let boot: String
 }
 
-/// The commands of a flow that have outlived the process that ran the flow.
+/// The processes of a flow that have outlived the process that ran the flow.
 ///
-/// The journal has the commands that ran longer than a moment. The others are found by the
-/// environment variable that marks the commands of the flow.
+/// They are found by the environment variables that mark the commands of the flow, by the commands in
+/// the journal, which has those that ran longer than a moment, and as descendants of both.
 struct FlowOrphans: Sendable {
-  /// How long a command has to end by itself.
-  static let grace = Duration.seconds(2)
-
-  /// The groups of processes, by their leaders.
-  let groups: Set<Int32>
+  /// The steps and children whose processes are running.
+  let units: Set<String>
+  private let find: @Sendable () -> [FlowProcess]
 
   /// - Parameters:
   ///   - recorded: The commands in the journal.
-  ///   - mark: The variable with its value.
-  init(_ recorded: [FlowCommandProcess], mark: String) {
-    var groups: Set<Int32> = []
-    let boot = ProcessTable.boot
-    let processes = ProcessTable.all
-    let own = SystemProcess.group(of: 0)
-    for command in recorded where command.boot == boot {
+  ///   - mark: The value of ``FlowProcesses/variable``.
+  ///   - isLeft: Whether a unit has succeeded after the success with a number, which was the last one
+  ///     when the process of its flow began. The processes that it has left in the background continue.
+  init(
+    _ recorded: [FlowCommandProcess], mark: String,
+    unless isLeft: @escaping @Sendable (_ unit: String, _ beginning: Int64) -> Bool = { _, _ in
+      false
+    }
+  ) {
+    find = {
+      let processes = ProcessTable.all
+      let own = processes.ancestors(of: SystemProcess.identifier)
       // Another process may have got the same number.
-      let isSame = processes.contains {
-        $0.process == command.process && $0.began == command.began && !$0.isZombie
+      let commands = recorded.filter { command in
+        command.boot == ProcessTable.boot
+          && processes.contains {
+            $0.process == command.process && $0.began == command.began && !$0.isZombie
+          }
       }
-      if isSame { groups.insert(command.process) }
+      return processes.processes(under: nil) { process in
+        if own.contains(process.process) { return .foreign }
+        if ProcessTable.variable(FlowProcesses.variable, of: process.process) == mark {
+          let value = ProcessTable.variable(FlowProcessTree.variable, of: process.process)
+          guard let parts = value.flatMap(FlowProcessTree.parts) else { return .unit("") }
+          return isLeft(parts.unit, parts.beginning) ? .foreign : .unit(parts.unit)
+        }
+        let command = commands.first { [process.session, process.group].contains($0.process) }
+        return command.map { .unit(FlowFolder.fileName($0.unit)) } ?? .none
+      }
     }
-    // A process that has begun a session of its own is a service, which the command has left
-    // running deliberately.
-    for process in processes
-    where !process.isZombie && process.group != own && process.group != process.session
-      && !groups.contains(process.group) && ProcessTable.hasVariable(mark, process.process)
-    {
-      groups.insert(process.group)
-    }
-    self.groups = groups
+    units = Set(find().map(\.unit))
   }
 
-  /// Terminates the groups: SIGTERM, and SIGKILL after the grace period.
-  func terminate() async throws {
-    for group in groups { try? SystemProcess.send(SystemSignal.terminate, toGroup: group) }
-    if try await haveEnded(within: Self.grace) { return }
-    for group in groups { try? SystemProcess.send(SystemSignal.kill, toGroup: group) }
-    _ = try await haveEnded(within: Self.grace)
-  }
-
-  private func haveEnded(within limit: Duration) async throws -> Bool {
-    let end = ContinuousClock.now + limit
-    while true {
-      if !ProcessTable.all.contains(where: { groups.contains($0.group) && !$0.isZombie }) {
-        return true
+  /// Terminates the processes, and waits for their end.
+  ///
+  /// - Parameter grace: Returns the time between SIGTERM and SIGKILL for a unit.
+  func terminate(within grace: (_ unit: String) -> Duration) async {
+    let ender = FlowProcessEnder(find: find)
+    await withDiscardingTaskGroup { group in
+      for unit in units {
+        let grace = grace(unit)
+        group.addTask { _ = await ender.end(unit, within: grace) }
       }
-      if ContinuousClock.now >= end { return false }
-      try await Task.sleep(for: .milliseconds(10))
     }
+  }
+}
+
+extension [ListedProcess] {
+  /// A process with its parent, the parent of that, and so on.
+  fileprivate func ancestors(of process: Int32) -> Set<Int32> {
+    let parents = Dictionary(map { ($0.process, $0.parent) }) { first, _ in first }
+    var ancestors: Set<Int32> = []
+    var next: Int32? = process
+    while let process = next, ancestors.insert(process).inserted { next = parents[process] }
+    return ancestors
   }
 }
 

@@ -25,13 +25,26 @@ final class FlowProcesses: Sendable {
   private let journal: FlowJournal
   private let state = Lock(State())
   private let queue = DispatchQueue(label: "commands")
+  private let tree: FlowProcessTree
+  private let ender: FlowProcessEnder
 
-  init(mark: String, journal: FlowJournal) {
+  /// - Parameter number: The number of the last success of the flow.
+  init(mark: String, after number: Int64, journal: FlowJournal) {
     self.mark = mark
     self.journal = journal
+    tree = FlowProcessTree(after: number)
+    ender = FlowProcessEnder { [tree] in tree.processes() }
+  }
+
+  /// Returns a process that is marked as one of a unit.
+  func marking(_ process: ProcessOperation, as unit: FlowUnit) -> ProcessOperation {
+    process.settingVariables([
+      Self.variable: mark, FlowProcessTree.variable: tree.begins(unit.processName),
+    ])
   }
 
   func began(_ process: RunningProcess, _ unit: FlowUnit) {
+    tree.began(process.processIdentifier, unit.processName)
     let isFirst = state.withLock { state in
       state.running[ExactText(unit.name)] = process
       defer { state.isScheduled = true }
@@ -48,13 +61,48 @@ final class FlowProcesses: Sendable {
     }
   }
 
-  /// Kills the commands that are running.
-  func kill() {
-    for process in state.withLock({ Array($0.running.values) }) { process.send(.kill) }
+  /// Sends a signal to all processes of the steps that are running or being ended.
+  func send(_ signal: Int32) {
+    let running = state.withLock(\.running)
+    let units = ender.units.union(running.keys.map { FlowFolder.fileName($0.text) })
+    let commands = Set(running.values.map(\.processIdentifier))
+    for command in running.values { command.send(ProcessSignal(rawValue: signal)) }
+    for process in tree.processes() where units.contains(process.unit) {
+      if commands.contains(process.process.group) { continue }
+      try? SystemProcess.send(signal, to: process.process.process)
+    }
+  }
+
+  /// Begins to end the processes of a unit whose command is told to end, except the process group of
+  /// the command.
+  func beginEnd(of unit: FlowUnit) { ender.begin(unit.processName, within: unit.step.stopGrace) }
+
+  /// The command of a unit had ended before it was told to.
+  ///
+  /// - Returns: Whether no process of the unit has received a signal.
+  func cancelEnd(of unit: FlowUnit) -> Bool { ender.cancel(unit.processName) }
+
+  /// No command of a unit begins any more.
+  func unitEnded(_ unit: FlowUnit) { tree.ended(unit.processName) }
+
+  /// Ends processes that do not show which unit has started them.
+  func endUnknown(within grace: Duration) async {
+    _ = await ender.end(FlowProcessTree.unknown, within: grace)
+  }
+
+  /// Ends the processes of a unit that has no running command, and waits for their end.
+  ///
+  /// - Throws: ``FlowFailure`` if they do not end after SIGKILL.
+  func end(_ unit: FlowUnit) async throws {
+    let left = await ender.end(unit.processName, within: unit.step.stopGrace)
+    if left.isEmpty { return }
+    let list = left.map { "\($0)" }.joined(separator: ", ")
+    throw FlowFailure.other("its processes do not end after SIGKILL: \(list)")
   }
 
   /// Stores the changes since the last call.
   private func store() {
+    AdoptedProcesses.reap()
     let (new, ended) = state.withLock { state in
       state.isScheduled = false
       let new = state.running.filter { unit, process in

@@ -1,5 +1,6 @@
 import CompositeOperations
 import CompositeOperationsFoundation
+import SystemSupport
 
 /// Runs the commands of a flow: in this process, or on the workers of a store.
 protocol FlowRunner: Sendable {
@@ -17,6 +18,9 @@ protocol FlowRunner: Sendable {
     accepting isSuccess: @escaping @Sendable (ProcessStatus) -> Bool,
     in context: OperationContext
   ) async throws -> FlowCommandResult
+
+  /// Ends what the commands of an attempt that has not succeeded have left running.
+  func endProcesses(of unit: FlowUnit) async throws
 
   /// Forgets the commands of a unit that has ended.
   func ended(_ unit: FlowUnit)
@@ -38,28 +42,68 @@ struct FlowLocalRunner: FlowRunner {
     in context: OperationContext
   ) async throws -> FlowCommandResult {
     let log = FlowLog(folder.log(of: unit.name))
-    let process = launch.process.accepting(isSuccess)
-      .settingVariables([FlowProcesses.variable: processes.mark])
+    let terminal = try unit.step.isInteractive ? ControllingTerminal.forStep() : nil
+    defer { terminal?.restore() }
+    // Other commands cannot open the terminal, so that they fail instead of being stopped.
+    let process = processes.marking(launch.process, as: unit).accepting(isSuccess)
+      .ending(within: unit.step.stopGrace)
+      .running(in: unit.step.isInteractive ? .ownGroup : .newSession)
       .onLaunch { [processes] in processes.began($0, unit) }
     defer { processes.ended(unit) }
-    guard let limit = launch.outputLimit else {
-      let appended = ProcessOutput.Destination.appended(to: log.path)
+    let result = try await withTaskCancellationHandler {
       // Performed as a part of this operation, so that the result is known after a cancellation.
-      return FlowCommandResult(
-        try await process.sendingOutput(to: appended).mergingErrorOutput().perform(in: context))
+      if unit.step.isInteractive {
+        try await process.reading(.file(ControllingTerminal.path))
+          .sendingOutput(to: .appended(to: ControllingTerminal.path)).mergingErrorOutput()
+          .perform(in: context)
+      } else {
+        try await Self.result(of: process, launch.outputLimit, log, in: context)
+      }
+    } onCancel: {
+      processes.beginEnd(of: unit)
+    }
+    // Its exit status does not show whether it has done its work.
+    if result.wasSignalled { throw CancellationError() }
+    if Task.isCancelled, !processes.cancelEnd(of: unit) { throw CancellationError() }
+    return FlowCommandResult(result)
+  }
+
+  private static nonisolated(nonsending) func result(
+    of process: ProcessOperation, _ limit: Int?, _ log: FlowLog, in context: OperationContext
+  ) async throws -> ProcessResult {
+    let appended = ProcessOutput.Destination.appended(to: log.path)
+    guard let limit else {
+      return try await process.sendingOutput(to: appended).mergingErrorOutput()
+        .perform(in: context)
     }
     do {
       let result = try await process.sendingOutput(to: .kept(first: limit))
-        .sendingErrorOutput(to: .appended(to: log.path)).perform(in: context)
+        .sendingErrorOutput(to: appended).perform(in: context)
       try log.append(result.output.bytes)
-      return FlowCommandResult(result)
+      return result
     } catch let error as ProcessExitError {
       try log.append(error.result.output.bytes)
       throw error
     }
   }
 
-  func ended(_ unit: FlowUnit) {}
+  func endProcesses(of unit: FlowUnit) async throws { try await processes.end(unit) }
+
+  func ended(_ unit: FlowUnit) { processes.unitEnded(unit) }
 
   func end() async throws {}
+}
+
+extension ControllingTerminal {
+  /// The terminal for an interactive step.
+  fileprivate static func forStep() throws -> ControllingTerminal {
+    guard let terminal = ControllingTerminal() else {
+      throw FlowFailure.other("it is interactive, and the flow has no terminal")
+    }
+    guard terminal.isInForeground else {
+      throw FlowFailure.other(
+        "it is interactive, and the flow runs in the background of its terminal")
+    }
+    return terminal
+  }
 }

@@ -5,8 +5,9 @@ enum FlowKey: String, CaseIterable, Sendable {
   case run, needs, after
   case onlyIf = "only-if"
   case inputs, outputs, each, retries, backoff, timeout
+  case stopGrace = "stop-grace"
   case directory = "in"
-  case accept, stdin, manual
+  case accept, stdin, manual, interactive
   case resumeWithin = "resume-within"
 
   /// A mapping with keys.
@@ -28,9 +29,10 @@ enum FlowKey: String, CaseIterable, Sendable {
   var places: Set<Place> {
     switch self {
     case .flow, .values, .dotenv, .output, .on, .defaults, .steps, .resumeWithin: [.file]
-    case .width, .env, .shell, .locks: [.file, .defaults, .step]
+    case .width, .env, .shell, .locks, .stopGrace: [.file, .defaults, .step]
     case .retries, .backoff, .timeout, .directory, .accept: [.defaults, .step]
-    case .run, .needs, .after, .onlyIf, .inputs, .outputs, .each, .stdin, .manual: [.step]
+    case .run, .needs, .after, .onlyIf, .inputs, .outputs, .each, .stdin, .manual, .interactive:
+      [.step]
     }
   }
 
@@ -53,10 +55,10 @@ enum FlowKey: String, CaseIterable, Sendable {
     case .dotenv, .inputs, .outputs: .templates
     case .each: .each
     case .retries: .number(FlowRanges.retries)
-    case .backoff, .timeout, .resumeWithin: .duration
-    case .manual: .boolean
+    case .backoff, .timeout, .stopGrace, .resumeWithin: .duration
     case .directory, .stdin: .template
     case .accept: .statuses
+    case .manual, .interactive: .flag
     }
   }
 
@@ -111,6 +113,8 @@ enum FlowKey: String, CaseIterable, Sendable {
     case .retries: "The number of attempts after the first one. Default: 0."
     case .backoff: "The delay before the second attempt. Each further delay is longer."
     case .timeout: "The maximum duration of an attempt."
+    case .stopGrace:
+      "The time between SIGTERM and SIGKILL for a command that is told to end. Default: 10s."
     case .directory: "The working directory."
     case .accept: "The exit statuses that count as success. Default: 0."
     case .stdin: "A file for the standard input."
@@ -119,6 +123,8 @@ enum FlowKey: String, CaseIterable, Sendable {
     case .resumeWithin:
       "How long after its end a run that has not succeeded is continued by the same command. "
         + "Default: 12h."
+    case .interactive:
+      "Whether the commands use the terminal ('true' or 'false'). One such step runs at a time."
     }
   }
 
@@ -146,19 +152,20 @@ enum FlowKey: String, CaseIterable, Sendable {
     case .retries: ["attempts", "retry"]
     case .backoff: ["delay"]
     case .timeout: ["deadline", "time-limit"]
+    case .stopGrace: ["grace", "grace-period", "kill-after", "stop-timeout"]
     case .directory: ["chdir", "cwd", "dir", "directory", "workdir", "working-directory"]
     case .accept: ["exit-codes", "ok-codes"]
     case .stdin: ["standard-input"]
     case .manual: ["phony", "private"]
     case .resumeWithin: ["resume", "resume-for"]
+    case .interactive: ["terminal", "tty"]
     }
   }
 }
 
 /// The shape of a value.
 enum FlowShape: Sendable {
-  case name, template, templates, names, words, command, commands, each, duration, statuses
-  case boolean
+  case name, template, templates, names, words, command, commands, each, duration, statuses, flag
   case number(ClosedRange<Int>)
   case values, variables, permits, locks, output, occasions, defaults, steps
 }

@@ -12,6 +12,8 @@ package struct FlowFile: Hashable, Sendable {
   package let width: Int?
   /// How long after its last sign of life a run that has not succeeded is continued.
   package let resumeWithin: Duration
+  /// The time between SIGTERM and SIGKILL for commands of steps that the file no longer has.
+  package let stopGrace: Duration
   /// The values in the order of the file.
   package internal(set) var values: [FlowValue]
   /// The files of `dotenv`.

@@ -28,6 +28,8 @@ package struct FlowStep: Hashable, Sendable {
   package var backoff: Duration? { options.value.backoff }
   /// The maximum duration of an attempt.
   package var timeout: Duration? { options.value.timeout }
+  /// The time between SIGTERM and SIGKILL for a command that is told to end.
+  package var stopGrace: Duration { options.value.stopGrace }
   package var directory: FlowTemplate? { options.value.directory }
   /// The program and the arguments before a text for the shell.
   package var shell: [FlowTemplate] { options.value.shell }
@@ -37,6 +39,8 @@ package struct FlowStep: Hashable, Sendable {
   package var accept: Set<Int32> { options.value.accept }
   /// A file that is the standard input of all commands.
   package var standardInput: FlowTemplate? { options.value.standardInput }
+  /// Whether the commands use the terminal.
+  package var isInteractive: Bool { options.value.isInteractive }
 
   /// The variables of the file, of the defaults and of the step. A name occurs once: the step comes
   /// before the defaults, and the defaults before the file.
@@ -85,6 +89,7 @@ struct FlowStepOptions: Hashable, Sendable {
   let retries: Int
   let backoff: Duration?
   let timeout: Duration?
+  let stopGrace: Duration
   let directory: FlowTemplate?
   let shell: [FlowTemplate]
   /// The variables of the file and of its defaults, which all steps share.
@@ -94,7 +99,8 @@ struct FlowStepOptions: Hashable, Sendable {
   let locks: [FlowLock]
   let accept: Set<Int32>
   let standardInput: FlowTemplate?
-  var isManual = false
+  let isManual: Bool
+  let isInteractive: Bool
 }
 
 extension [FlowVariable] {

@@ -7,6 +7,9 @@ struct FlowUnit: Sendable {
   /// The name: `step`, or `step[value]`.
   var name: String { each.map { "\(step.name)[\($0)]" } ?? step.name }
 
+  /// A text in ASCII that identifies the unit among the processes: names are bytes.
+  var processName: String { FlowFolder.fileName(name) }
+
   /// The working folder, as it is in the file.
   func directory(_ values: [String: String]) -> String? {
     step.directory?.text(values, each: each)

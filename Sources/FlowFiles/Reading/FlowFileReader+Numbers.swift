@@ -18,13 +18,13 @@ extension FlowFileReader {
     return nil
   }
 
-  /// Returns whether a text is `true`; nil for a text that is neither `true` nor `false`, which is
-  /// reported.
-  mutating func boolean(_ field: FlowField) -> Bool? {
+  /// Returns a text that is `true` or `false`; nil for another one, which is reported.
+  mutating func flag(_ field: FlowField) -> Bool? {
     guard let text = text(field) else { return nil }
-    if text == "true" || text == "false" { return text == "true" }
+    if let flag = Bool(text) { return flag }
     problems.report(
-      field.node.location, "invalid \(text.quoted) in \(field.label); expected true or false")
+      field.node.location,
+      "invalid text \(text.quoted) in \(field.label); expected true or false")
     return nil
   }
 

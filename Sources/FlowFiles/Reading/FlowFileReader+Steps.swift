@@ -4,6 +4,7 @@ struct FlowDefaults {
   var retries: Int?
   var backoff: Duration?
   var timeout: Duration?
+  var stopGrace: Duration?
   var directory: FlowTemplate?
   var shell: [FlowTemplate]?
   var environment: [FlowVariable] = []
@@ -12,10 +13,12 @@ struct FlowDefaults {
 }
 
 extension FlowFileReader {
-  mutating func defaults(_ field: FlowField?) -> FlowDefaults {
-    guard let field else { return FlowDefaults() }
+  mutating func defaults(_ field: FlowField?, stopGrace fileGrace: Duration?) -> FlowDefaults {
+    guard let field else { return FlowDefaults(stopGrace: fileGrace) }
     let fields = fields(of: field.node, in: .defaults, location: field.node.location)
-    return shared(fields, eachAdvice: Self.fileAdvice)
+    var defaults = shared(fields, eachAdvice: Self.fileAdvice)
+    defaults.stopGrace = defaults.stopGrace ?? fileGrace
+    return defaults
   }
 
   /// Reads the fields that steps and defaults have.
@@ -25,6 +28,7 @@ extension FlowFileReader {
       retries: fields.field(.retries).flatMap { number($0, FlowRanges.retries) },
       backoff: fields.field(.backoff).flatMap { duration($0, allowsZero: true) },
       timeout: fields.field(.timeout).flatMap { duration($0, allowsZero: false) },
+      stopGrace: fields.field(.stopGrace).flatMap { duration($0, allowsZero: true) },
       directory: fields.field(.directory, eachAdvice: eachAdvice).flatMap {
         template($0, unit: "path")
       },
@@ -63,6 +67,12 @@ extension FlowFileReader {
       problems.report(node.location, "width of \(name.quoted) has no effect without 'each'")
     }
     if fields.nodes[.run] == nil, fields.nodes[.needs] != nil { checkGroup(name, fields) }
+    let isInteractive = fields.field(.interactive).flatMap { flag($0) } ?? false
+    if isInteractive, let node = fields.nodes[.stdin] {
+      problems.report(
+        node.location, "stdin of \(name.quoted) has no effect: the step is interactive")
+    }
+    let locks = own.locks ?? defaults.locks ?? []
     let options = FlowStepOptions(
       onlyIf: fields.field(.onlyIf, eachAdvice: eachAdvice).flatMap { condition($0) },
       each: fields.field(.each, eachAdvice: "it comes from this field").flatMap {
@@ -70,14 +80,17 @@ extension FlowFileReader {
       },
       width: hasEach ? own.width ?? defaults.width : nil,
       retries: own.retries ?? defaults.retries ?? 0, backoff: own.backoff ?? defaults.backoff,
-      timeout: own.timeout ?? defaults.timeout, directory: own.directory ?? defaults.directory,
+      timeout: own.timeout ?? defaults.timeout,
+      stopGrace: own.stopGrace ?? defaults.stopGrace ?? Self.defaultGrace,
+      directory: own.directory ?? defaults.directory,
       shell: own.shell ?? defaults.shell ?? Self.defaultShell,
       sharedEnvironment: environment, ownEnvironment: own.environment,
-      locks: own.locks ?? defaults.locks ?? [],
+      locks: isInteractive ? locks.adding(.terminal(entry.location)) : locks,
       accept: own.accept ?? defaults.accept ?? Self.defaultAccept,
       standardInput: fields.field(.stdin, eachAdvice: eachAdvice).flatMap {
         template($0, unit: "path")
-      }, isManual: fields.field(.manual).flatMap { boolean($0) } ?? false)
+      }, isManual: fields.field(.manual).flatMap { flag($0) } ?? false,
+      isInteractive: isInteractive)
     return FlowStep(
       name: name, location: entry.location,
       commands: fields.field(.run, eachAdvice: eachAdvice).map { commands($0) } ?? [],
@@ -101,6 +114,7 @@ extension FlowFileReader {
 
   private static let defaultAccept: Set<Int32> = [0]
   static let defaultShell = FlowStep.defaultShell.map { FlowTemplate($0, at: .start) }
+  static let defaultGrace = Duration.seconds(10)
 
   /// Returns the options of the step before if they are equal.
   private mutating func shared(_ options: FlowStepOptions) -> FlowStepOptions.Shared {
@@ -145,5 +159,18 @@ extension FlowFileReader {
       }
     }
     return locks.sorted { $0.name < $1.name }
+  }
+}
+
+extension FlowLock {
+  /// The lock of interactive steps. No lock of a file can have its name.
+  fileprivate static func terminal(_ location: FlowLocation) -> FlowLock {
+    FlowLock(name: "/dev/tty", permits: 1, location: location)
+  }
+}
+
+extension [FlowLock] {
+  fileprivate func adding(_ lock: FlowLock) -> [FlowLock] {
+    (self + [lock]).sorted { $0.name < $1.name }
   }
 }

@@ -43,7 +43,8 @@ struct FlowFileReader {
     let environment =
       fields.field(.env, eachAdvice: Self.fileAdvice).map { variables($0) } ?? []
     let shell = fields.field(.shell, eachAdvice: Self.fileAdvice).flatMap { self.shell($0) }
-    var defaults = defaults(fields.field(.defaults))
+    let grace = fields.field(.stopGrace).flatMap { duration($0, allowsZero: true) }
+    var defaults = defaults(fields.field(.defaults), stopGrace: grace)
     defaults.shell = defaults.shell ?? shell
     let occasions = fields.field(.on, eachAdvice: Self.fileAdvice).map { commands(on: $0) } ?? [:]
     let output = fields.field(.output).flatMap { outputMode($0) } ?? .quiet
@@ -58,10 +59,10 @@ struct FlowFileReader {
     steps.checkOutputs(set.texts, &problems)
     checkLocks(steps, &locks)
     return FlowFile(
-      name: name, path: path, width: width, resumeWithin: resumeWithin, values: values,
-      dotenv: dotenv, output: output, occasions: occasions, shell: shell ?? Self.defaultShell,
-      environment: environment, locks: locks, steps: steps, indices: steps.indicesByName,
-      order: order)
+      name: name, path: path, width: width, resumeWithin: resumeWithin,
+      stopGrace: grace ?? Self.defaultGrace, values: values, dotenv: dotenv, output: output,
+      occasions: occasions, shell: shell ?? Self.defaultShell, environment: environment,
+      locks: locks, steps: steps, indices: steps.indicesByName, order: order)
   }
 
   private static let resumeWithin = Duration.seconds(12 * 3_600)

@@ -16,6 +16,14 @@ struct FlowAttempt: ComposableOperation {
 
   /// - Returns: The lines or the rows of the standard output, if another step reads them.
   func perform(in context: OperationContext) async throws -> [String]? {
+    let isInteractive = unit.step.isInteractive
+    if isInteractive { session.reporter.report(.terminal(isUsed: true)) }
+    defer { if isInteractive { session.reporter.report(.terminal(isUsed: false)) } }
+    return try await session.endingProcesses(of: unit) { try await lines(in: context) }
+  }
+
+  private nonisolated(nonsending) func lines(in context: OperationContext) async throws -> [String]?
+  {
     let hasRows = session.checker.rowSources.contains(unit.name)
     let isSource = session.checker.lineSources.contains(unit.name)
     let limit = isSource ? session.runner.mostLineBytes : nil
@@ -70,13 +78,30 @@ struct FlowConditionCommand: ComposableOperation {
 
   func perform(in context: OperationContext) async throws -> Bool {
     session.began(unit, attempt: 0)
-    let result = try await session.runner.run(
-      session.launch(command, of: unit, basis: basis), of: unit, accepting: { _ in true },
-      in: context)
-    switch result.status {
-    case .exited(0): return true
-    case .exited(1): return false
-    case let status: throw FlowFailure.onlyIf(status)
+    return try await session.endingProcesses(of: unit) {
+      let result = try await session.runner.run(
+        session.launch(command, of: unit, basis: basis), of: unit, accepting: { _ in true },
+        in: context)
+      switch result.status {
+      case .exited(0): return true
+      case .exited(1):
+        try await session.runner.endProcesses(of: unit)
+        return false
+      case let status: throw FlowFailure.onlyIf(status)
+      }
+    }
+  }
+}
+
+extension FlowSession {
+  /// Runs a body, and if it fails ends the processes that its commands have left. A step that has
+  /// succeeded may leave processes in the background.
+  fileprivate nonisolated(nonsending) func endingProcesses<Value>(
+    of unit: FlowUnit, _ body: nonisolated(nonsending) () async throws -> Value
+  ) async throws -> Value {
+    do { return try await body() } catch {
+      try await runner.endProcesses(of: unit)
+      throw error
     }
   }
 }

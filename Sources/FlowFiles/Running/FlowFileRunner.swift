@@ -115,12 +115,12 @@ package struct FlowFileRunner: Sendable {
   /// - Parameters:
   ///   - workers: Opens the store whose workers run the commands; nil to run them in this process.
   ///   - onEvent: Receives what happens.
-  ///   - perform: Performs the operation of the run. The closure that it gets kills the commands that
-  ///     are running, for an exit of the process that does not wait for them.
+  ///   - perform: Performs the operation of the run. The closure that it gets sends a signal to the
+  ///     processes of the running commands.
   package func run(
     on workers: (() throws -> RunStore)?, onEvent: @escaping @Sendable (FlowRunEvent) -> Void,
     performing perform: (
-      AnyOperation<Int>, _ kill: @escaping @Sendable () -> Void
+      AnyOperation<Int>, _ send: @escaping @Sendable (Int32) -> Void
     ) async throws -> FlowPerformance
   ) async throws -> FlowRunState {
     let definitions = file.definitions(environment: ProcessInfo.processInfo.environment)
@@ -143,8 +143,10 @@ package struct FlowFileRunner: Sendable {
       await performHooks(.succeeded, [], start, reporter)
       return .succeeded
     }
-    let processes = FlowProcesses(mark: "\(file.name)@\(folder.journal)", journal: journal)
-    if start.mayHaveOrphans { try await terminateOrphans(processes, reporter) }
+    let processes = FlowProcesses(
+      mark: "\(file.name)@\(folder.journal)",
+      after: start.records.values.map(\.number).max() ?? 0, journal: journal)
+    if start.mayHaveOrphans { try await terminateOrphans(processes, start, reporter) }
     let commands = FlowCommands(
       plan, checker, journal, isFresh: options.isFresh, report: reporter.message)
     let runner = try await commands.runner(on: workers, processes)
@@ -160,9 +162,10 @@ package struct FlowFileRunner: Sendable {
     session.recordSettledSteps()
     reporter.report(.runBegan(isResumed: start.isContinued, stepCount: file.steps.count))
     let performance = try await FlowSession.$current.withValue(session) {
-      try await self.perform(start) { try await perform($0, processes.kill) }
+      try await self.perform(start) { try await perform($0, processes.send) }
     }
     let result = FlowResult(session, performance)
+    if result.state != .succeeded { await processes.endUnknown(within: file.stopGrace) }
     session.closeRecords()
     try await journal.store(result.ends, ofRun: start.run.number)
     try await journal.removeCommandProcesses()
@@ -196,15 +199,19 @@ package struct FlowFileRunner: Sendable {
 
   /// Terminates the commands that have outlived an earlier process of the flow.
   private func terminateOrphans(
-    _ processes: FlowProcesses, _ reporter: FlowReporter
+    _ processes: FlowProcesses, _ start: FlowStart, _ reporter: FlowReporter
   ) async throws {
+    let numbers = Dictionary(
+      start.records.map { (FlowFolder.fileName($0.text), $1.number) }, uniquingKeysWith: max)
     let orphans = FlowOrphans(
       try await journal.commandProcesses(),
-      mark: "\(FlowProcesses.variable)=\(processes.mark)")
-    if !orphans.groups.isEmpty {
-      let count = orphans.groups.count.counted("command")
+      mark: processes.mark,
+      // A step begins again only after the end of its earlier processes.
+      unless: { unit, number in numbers[unit].map { $0 > number } ?? false })
+    if !orphans.units.isEmpty {
+      let count = orphans.units.count.counted("command")
       reporter.message("terminating \(count) of an earlier run")
-      try await orphans.terminate()
+      await orphans.terminate { file.step(named: $0.stepName)?.stopGrace ?? file.stopGrace }
     }
     try await journal.removeCommandProcesses()
   }

@@ -9,6 +9,8 @@ package struct FlowRunEvent: Sendable {
     case stepEnded(FlowEnd)
     /// Whole lines of the output of a step or a child. See ``FlowOutputMode``.
     case output(String, [UInt8])
+    /// An interactive step uses the terminal from now on, or no longer.
+    case terminal(isUsed: Bool)
     /// The numbers are those of the steps by state.
     case runEnded(FlowRunState, counts: [FlowEnd.State: Int])
   }

@@ -41,12 +41,19 @@ final class FlowSession: Sendable {
       journal.storeLater(records, ofRun: run, onFailure: onFailure)
     }
     output = FlowOutput(file.output) { reporter.report(.output($0, $1)) }
-    slots = Permits(file.width ?? Processors.count, name: "a slot")
     locks = Dictionary(
       uniqueKeysWithValues: file.locks.map { ($0, Permits($1, name: $0)) })
     var children: [String: FlowChildren] = [:]
     for step in file.steps where step.each != nil { children[step.name] = FlowChildren() }
     self.children = children
+    let width = file.width ?? Processors.count
+    let most = Self.mostCommands(readingOutput: !checker.lineSources.isEmpty)
+    if width > most {
+      reporter.message(
+        "width \(width) is limited to \(most): this process may have "
+          + "\(SystemProcess.descriptorLimit) file descriptors (ulimit -n)")
+    }
+    slots = Permits(min(width, most), name: "a slot")
     for (name, values) in plan.children where plan.decisions[name]?.isSettled == true {
       children[name]?.values.set(values)
       for value in values {
@@ -54,6 +61,12 @@ final class FlowSession: Sendable {
           FlowStepState(checker.records[ExactText("\(name)[\(value)]")]))
       }
     }
+  }
+
+  /// How many commands can run at once: each needs a descriptor for its end and may need one for its
+  /// output, and the flow needs others.
+  private static func mostCommands(readingOutput readsOutput: Bool) -> Int {
+    max(1, (SystemProcess.descriptorLimit - 44) / (readsOutput ? 2 : 1))
   }
 
   // MARK: Failures

@@ -48,10 +48,14 @@ struct FlowUnitOperation: ComposableOperation {
       return CancellationError()
     }
     let failure = FlowFailure(error)
+    var lines = FlowLog(session.folder.log(of: unit.name)).lastLines(20)
+    // The message of the program does not say why it has no terminal.
+    if lines.contains(where: { $0.contains("/dev/tty") || $0.contains("a terminal is required") }) {
+      lines.append("(only a step with 'interactive: true' can read the terminal)")
+    }
     session.note(
       end(
-        .failed, reason: "\(failure)", duration: duration, attempts: attempts,
-        lastLines: FlowLog(session.folder.log(of: unit.name)).lastLines(20)))
+        .failed, reason: "\(failure)", duration: duration, attempts: attempts, lastLines: lines))
     return failure
   }
 

@@ -109,8 +109,7 @@ extension FlowShape {
     case .statuses:
       .any([.range(FlowRanges.status), .list(.range(FlowRanges.status), minimum: 1)])
     case .number(let range): .range(range)
-    case .boolean:
-      .any([.types(["boolean"]), .types(["string"], ("pattern", .text("^(true|false)$")))])
+    case .flag: .types(["boolean"])
     case .values: .reference("values")
     case .variables: .reference("variables")
     case .permits: .reference("permits")

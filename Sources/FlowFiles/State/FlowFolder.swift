@@ -60,7 +60,7 @@ package struct FlowFolder: Sendable {
   }
 
   /// The name of a step or a child as the name of a file: at most 200 bytes, without slashes.
-  private static func fileName(_ name: String) -> String {
+  static func fileName(_ name: String) -> String {
     let bytes = Array(name.utf8)
     var text = ""
     for byte in bytes {

@@ -1,6 +1,9 @@
+internal import CProcesses
+
 /// A process, as the system lists it.
-package struct ListedProcess: Sendable {
+package struct ListedProcess: Hashable, Sendable {
   package let process: Int32
+  package let parent: Int32
   /// The leader of its group.
   package let group: Int32
   /// The leader of its session.
@@ -9,6 +12,12 @@ package struct ListedProcess: Sendable {
   package let began: Int64
   /// Whether it has ended, and its parent has not noticed yet.
   package let isZombie: Bool
+
+  fileprivate init(_ entry: process_entry) {
+    (process, parent) = (entry.process, entry.parent)
+    (group, session) = (entry.group, entry.session)
+    (began, isZombie) = (entry.began, entry.has_ended)
+  }
 }
 
 /// The processes of the system. Only Linux lists them; elsewhere the table is empty.
@@ -21,40 +30,33 @@ package enum ProcessTable {
 
   /// All processes that this process may see.
   package static var all: [ListedProcess] {
-    var processes: [ListedProcess] = []
-    guard let folder = try? OpenFolder("/proc", followingLink: true) else { return [] }
-    defer { folder.close() }
-    try? folder.forEachName { name, _ in
-      guard let process = Int32(name.text) else { return }
-      if let listed = listed(process) { processes.append(listed) }
+    var entries = [process_entry](repeating: process_entry(), count: 512)
+    while true {
+      let count = unsafe process_list(&entries, entries.count)
+      if count <= entries.count { return entries.prefix(count).map { ListedProcess($0) } }
+      // Others may begin meanwhile.
+      entries = Array(repeating: process_entry(), count: count + 512)
     }
-    return processes
   }
 
   /// Returns a process; nil if it does not exist.
   package static func listed(_ process: Int32) -> ListedProcess? {
-    guard let bytes = try? FileDescriptor.contents(ofFile: "/proc/\(process)/stat") else {
-      return nil
-    }
-    // The name of the program, in parentheses, can contain spaces and parentheses.
-    guard let end = bytes.lastIndex(of: UInt8(ascii: ")")) else { return nil }
-    let fields = bytes[(end + 1)...].split(separator: UInt8(ascii: " "))
-      .map { String(decoding: $0, as: UTF8.self) }
-    guard fields.count > 19, let group = Int32(fields[2]), let session = Int32(fields[3]),
-      let began = Int64(fields[19])
-    else { return nil }
-    return ListedProcess(
-      process: process, group: group, session: session, began: began,
-      isZombie: fields[0] == "Z" || fields[0] == "X")
+    var entry = process_entry()
+    return unsafe process_read_entry(process, &entry) == 0 ? ListedProcess(entry) : nil
   }
 
-  /// Whether the environment with which a process began has a variable. False if this process may
-  /// not read it.
-  package static func hasVariable(_ variable: String, _ process: Int32) -> Bool {
-    guard let bytes = try? FileDescriptor.contents(ofFile: "/proc/\(process)/environ") else {
-      return false
-    }
-    let text = Array(variable.utf8)
-    return bytes.split(separator: 0).contains { $0.elementsEqual(text) }
+  /// Returns the value of a variable in the environment with which a process began; nil if there is
+  /// none, or if this process may not read it.
+  package static func variable(_ name: String, of process: Int32) -> String? {
+    let bytes = try? FileDescriptor.contents(ofFile: "/proc/\(process)/environ")
+    let start = Array("\(name)=".utf8)
+    let variable = bytes?.split(separator: 0).first { $0.starts(with: start) }
+    return variable.map { String(decoding: $0.dropFirst(start.count), as: UTF8.self) }
   }
+
+  /// The present time, as ``ListedProcess/began``.
+  package static var now: Int64 { process_now() }
+
+  /// Makes this process the parent of all descendants whose parent has ended. Linux only.
+  package static func adoptOrphans() { _ = process_adopt() }
 }

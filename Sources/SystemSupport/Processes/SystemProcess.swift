@@ -33,6 +33,12 @@ package enum SystemProcess {
     }
   }
 
+  /// The number of this process.
+  package static var identifier: Int32 { getpid() }
+
+  /// How many file descriptors this process may have.
+  package static var descriptorLimit: Int { Int(clamping: process_descriptor_limit()) }
+
   /// Ends this process.
   package static func exit(_ status: Int32) -> Never { systemExit(status) }
 
@@ -44,6 +50,15 @@ package enum SystemProcess {
   /// Sends a signal to all processes of a group.
   package static func send(_ signal: Int32, toGroup leader: Int32) throws(SystemError) {
     if kill(-leader, signal) != 0 { throw .last }
+  }
+
+  /// Stops this process as Ctrl-Z does by default. Returns when it continues.
+  package static func suspend() { process_suspend() }
+
+  /// Returns the leader of the session that a process belongs to; nil if the process does not exist.
+  package static func session(of process: Int32) -> Int32? {
+    let leader = getsid(process)
+    return leader < 0 ? nil : leader
   }
 
   /// Returns the leader of the group that a process belongs to; nil if the process does not exist.

@@ -12,6 +12,7 @@ package enum SystemSignal {
   package static let terminate = SIGTERM
   package static let `continue` = SIGCONT
   package static let stop = SIGSTOP
+  package static let suspend = SIGTSTP
 
   /// Returns the name of a signal, such as `SIGTERM`; nil if it has none.
   package static func name(of signal: Int32) -> String? { names[signal] }

@@ -46,7 +46,8 @@ struct FlowCommandLine {
     Ctrl-C, SIGTERM and SIGHUP terminate the commands gracefully; a second signal kills them.
 
     Exit status: 0 all steps succeeded or were skipped, 1 a step failed or an error, 64 invalid arguments, 75 the flow
-    is already running, 130 interrupted by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.
+    is already running, 130 interrupted by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP,
+    131 by SIGQUIT.
     """
 
   /// The exit status if the flow is already running, `EX_TEMPFAIL` in `sysexits.h`.

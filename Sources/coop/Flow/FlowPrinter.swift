@@ -16,6 +16,8 @@ struct FlowPrinter: Sendable {
   }
 
   let style: Style
+  /// Pauses the progress display, or continues it.
+  let pauseProgress: @Sendable (Bool) -> Void
 
   /// Keeps the lines of several tasks apart.
   private static let turn = Lock(())
@@ -24,6 +26,7 @@ struct FlowPrinter: Sendable {
     switch event.kind {
     case .output(let unit, let lines): write(lines, of: unit)
     case .message(let text): StandardError().writeLine("coop flow: \(text)")
+    case .terminal(let isUsed): pauseProgress(isUsed)
     case .runBegan, .stepBegan, .runEnded: if style == .json { writeJSON(event) }
     case .stepEnded(let end):
       switch style {
@@ -38,7 +41,7 @@ struct FlowPrinter: Sendable {
     var json = JSONWriter()
     json.object { json in
       switch event.kind {
-      case .message, .output: break
+      case .message, .output, .terminal: break
       case .runBegan(let isResumed, let stepCount):
         begin("run-began", event, &json)
         json.name("resumed")

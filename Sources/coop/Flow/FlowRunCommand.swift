@@ -31,14 +31,16 @@ struct FlowRunCommand {
     let showsProgress = standardError.isTerminal && !arguments.isJSON && output == .quiet
     let observation = try ProgramObservation(
       arguments.options, progressOn: showsProgress ? standardError : nil)
-    let printer = FlowPrinter(style: arguments.isJSON ? .json : showsProgress ? .silent : .lines)
+    let printer = FlowPrinter(
+      style: arguments.isJSON ? .json : showsProgress ? .silent : .lines,
+      pauseProgress: observation.progressPause)
     var interruptedStatus = ExitStatus.failure
     let state = try await runner.run(
       on: arguments.address.map { address in { try workers(at: address) } },
       onEvent: printer.print
-    ) { operation, kill in
+    ) { operation, send in
       let run = try await ProgramRun(
-        of: operation, observedBy: observation, awaitsEnd: true, onSecondSignal: kill)
+        of: operation, observedBy: observation, awaitsEnd: true, passingOn: send)
       interruptedStatus = run.interruptedStatus
       return FlowPerformance(
         outcome: run.outcome, duration: run.duration, wasInterrupted: run.wasInterrupted)

@@ -24,17 +24,31 @@ import TestSupport
       echo done > tmp.$$; mv tmp.$$ $3
       """
 
+    /// Runs the command in a process group or a session of its own, beside a process that ends only
+    /// by a signal.
+    private static let isolated = """
+      case $(($$ % 3)) in
+        0) timeout 60 sh command $1 ;;
+        1) setsid -w sh command $1 ;;
+        2) setsid sleep 60 & other=$!
+           setsid -w timeout 60 sh command $1 || exit $?
+           kill -KILL $other ;;
+      esac
+      """
+
     /// The name does not begin with a rule, because the mutation check would run it at full depth for
     /// each mutant.
-    @Test(.timeLimit(.minutes(20)))
-    func `rules L5, L7, L8 and L9 hold after SIGKILL at random`() async throws {
+    @Test(.timeLimit(.minutes(20)), arguments: [false, true])
+    func `rules L5, L7, L8 and L9 hold after SIGKILL at random`(
+      inOwnSessions: Bool
+    ) async throws {
       let environment = ProcessInfo.processInfo.environment
       let seed = environment["COMPOSITE_FLOW_SEED"].flatMap { UInt64($0) } ?? .random(in: 0...9_999)
       print("flow crashes: COMPOSITE_FLOW_SEED=\(seed)")
       var random = OperationRandomness.seeded(seed)
       var (kills, repeated, pipelines) = (0, 0, 0)
       repeat {
-        guard let crashes = try await self.crashes(&random) else { return }
+        guard let crashes = try await self.crashes(&random, inOwnSessions) else { return }
         kills += crashes.kills
         repeated += crashes.repeated
         pipelines += 1
@@ -49,7 +63,7 @@ import TestSupport
     /// - Returns: The number of kills, and of the commands that ran again because their end was not
     ///   stored yet; nil after a failure, which is recorded.
     private func crashes(
-      _ random: inout OperationRandomness
+      _ random: inout OperationRandomness, _ inOwnSessions: Bool
     ) async throws -> (kills: Int, repeated: Int)? {
       let names = (0..<200).map { "s\($0)" }
       let steps = names.enumerated().map { index, name in
@@ -59,10 +73,11 @@ import TestSupport
           : Set((0..<2).map { _ in Int.random(in: 0..<index, using: &random) })
             .map { #""s\#($0)""# }
         return
-          #""\#(name)": {"run": ["sh", "command", "\#(name)"], "needs": [\#(needs.joined(separator: ","))]}"#
+          #""\#(name)": {"run": ["sh", "\#(inOwnSessions ? "isolated" : "command")", "\#(name)"], "needs": [\#(needs.joined(separator: ","))]}"#
       }
       let flow = try FlowFixture(steps.joined(separator: ",\n"), head: #""width": 4,"#)
       try flow.folder.write(Self.command, to: "command")
+      try flow.folder.write(Self.isolated, to: "isolated")
       for folder in ["made", "pid"] {
         try FileManager.default.createDirectory(
           atPath: flow.folder.path + "/" + folder, withIntermediateDirectories: true)

@@ -14,7 +14,7 @@ import TestSupport
     ) async throws {
       let flow = try FlowFixture(
         """
-        "a": {"run": [["sh", "command"]]}
+        "a": {"run": [["sh", "command"]], "stop-grace": "100ms"}
         """)
       // It has a child, which must end too.
       try flow.folder.write(

@@ -50,7 +50,7 @@ struct ProcessLauncher {
     let plan = Plan(
       file: file, configuration: configuration, input: input.place, output: output.place,
       errorOutput: errorOutput.place)
-    switch plan.spawn() {
+    switch AdoptedProcesses.starting(plan.spawn) {
     case .success(let identifier):
       return Launched(
         identifier: identifier, input: input.ours.take(), output: output.ours.take(),
@@ -156,6 +156,12 @@ private struct Plan {
     unsafe plan.input = input
     unsafe plan.output = output
     unsafe plan.error = errorOutput
+    unsafe plan.place =
+      switch configuration.place {
+      case .newGroup: process_place_group
+      case .newSession: process_place_session
+      case .ownGroup: process_place_own_group
+      }
     func spawn(_ plan: inout process_plan) -> Int32 {
       unsafe process_spawn(&plan, &identifier)
     }

@@ -18,12 +18,24 @@ struct ProcessConfiguration: Sendable {
   /// How long output is read after the program has ended.
   var drainTime = Duration.milliseconds(100)
   var onLaunch: (@Sendable (RunningProcess) -> Void)?
+  var place = ProcessPlace.newGroup
 
   init(program: String, arguments: [String], folder: String?) {
     self.program = program
     self.arguments = arguments
     self.folder = folder
   }
+}
+
+/// Where a program runs.
+package enum ProcessPlace: Sendable {
+  /// The program leads a new process group.
+  case newGroup
+  /// The program leads a new session, which has no terminal, and with it a new group.
+  case newSession
+  /// The program belongs to the process group of this process. A signal to the group of the program
+  /// then reaches only the program.
+  case ownGroup
 }
 
 /// The standard input of a program.

@@ -6,6 +6,9 @@ public struct ProcessResult: Sendable, Hashable {
   public let output: ProcessOutput
   /// The kept part of standard error.
   public let errorOutput: ProcessOutput
+  /// Whether this process sent a signal to the program while it was running, other than SIGSTOP and
+  /// SIGCONT. The status then does not show whether the program did its work.
+  package let wasSignalled: Bool
 }
 
 /// How a program ended.

@@ -1,5 +1,6 @@
 internal import CProcesses
 internal import CompositeOperations
+internal import Synchronization
 internal import SystemSupport
 
 /// A handle to a program that is running, for sending signals to it.
@@ -66,15 +67,20 @@ public struct RunningProcess: Sendable {
 /// They are system calls that return at once.
 final class ProcessReaper: Sendable {
   private let identifier = Lock<Int32?>(nil)
+  private let signalled = Atomic<Bool>(false)
 
   /// The error if there is no status.
   enum LostStatus: Error { case lost }
+
+  /// See ``ProcessResult/wasSignalled``.
+  var wasSignalled: Bool { signalled.load(ordering: .acquiring) }
 
   func started(_ process: Int32) { identifier.withLock { $0 = process } }
 
   func send(_ signal: ProcessSignal, to recipient: RunningProcess.Recipient) -> Bool {
     identifier.withLock { identifier in
       guard let identifier else { return false }
+      if signal != .stop, signal != .goOn { noteSignal(to: identifier) }
       switch recipient {
       case .program: return isSent(signal, to: identifier)
       case .group:
@@ -87,6 +93,10 @@ final class ProcessReaper: Sendable {
     }
   }
 
+  private func noteSignal(to identifier: Int32) {
+    if !process_has_ended(identifier) { signalled.store(true, ordering: .releasing) }
+  }
+
   private func isSent(_ signal: ProcessSignal, to identifier: Int32) -> Bool {
     (try? SystemProcess.send(signal.rawValue, to: identifier)) != nil
   }
@@ -97,6 +107,7 @@ final class ProcessReaper: Sendable {
   func killGroup() -> Bool {
     identifier.withLock { identifier in
       guard let identifier else { return true }
+      noteSignal(to: identifier)
       try? SystemProcess.send(SystemSignal.kill, toGroup: identifier)
       do throws(SystemError) {
         try SystemProcess.send(SystemSignal.kill, to: identifier)
@@ -113,7 +124,7 @@ final class ProcessReaper: Sendable {
       guard let reaped = identifier else { return .failure(.lost) }
       identifier = nil
       var end = process_end()
-      guard unsafe process_reap(reaped, &end) == 0 else { return .failure(.lost) }
+      guard AdoptedProcesses.reapProgram(reaped, &end) else { return .failure(.lost) }
       return .success(
         end.by_signal ? .signalled(ProcessSignal(rawValue: end.code)) : .exited(end.code))
     }

@@ -160,7 +160,8 @@ final class WatchedChild {
     switch child.reaper.reap() {
     case .success(let status):
       let result = ProcessResult(
-        status: status, output: output.kept, errorOutput: errorOutput.kept)
+        status: status, output: output.kept, errorOutput: errorOutput.kept,
+        wasSignalled: child.reaper.wasSignalled)
       let errorTail = child.configuration.isMerged ? output.errorTail : errorOutput.errorTail
       child.mailbox.completed(
         .success(ProcessCompletion(result: result, lastErrorOutput: errorTail)))

@@ -36,6 +36,9 @@ final class FlowRemoteRunner: FlowRunner {
     accepting isSuccess: @escaping @Sendable (ProcessStatus) -> Bool,
     in context: OperationContext
   ) async throws -> FlowCommandResult {
+    if unit.step.isInteractive {
+      throw FlowFailure.other("it is interactive, and a worker has no terminal")
+    }
     var earlier: FlowCommandResult?
     while earlier == nil, let command = nextContinued(unit) {
       earlier = try await earlierResult(of: command, launch)
@@ -47,6 +50,9 @@ final class FlowRemoteRunner: FlowRunner {
     if isSuccess(result.status) { return result }
     throw FlowFailure.status(result.status)
   }
+
+  /// The worker ends them.
+  func endProcesses(of unit: FlowUnit) {}
 
   func ended(_ unit: FlowUnit) {
     let numbers = state.withLock { $0.ended.removeValue(forKey: unit.name) }

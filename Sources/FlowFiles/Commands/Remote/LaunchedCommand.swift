@@ -69,7 +69,9 @@ struct LaunchedCommand {
     after earlier: [FlowCommandProcess], in context: OperationContext
   ) async throws -> FlowCommandProcess {
     if context.fencingToken ?? 1 > 1 || !earlier.isEmpty {
-      try await FlowOrphans(earlier, mark: "\(FlowProcesses.variable)=\(id.text)").terminate()
+      await FlowOrphans(earlier, mark: id.text).terminate { _ in
+        .seconds(2)
+      }
     }
     if earlier.count >= Self.mostProcesses {
       throw FlowFailure.other("the worker has ended \(earlier.count) times while it was running")

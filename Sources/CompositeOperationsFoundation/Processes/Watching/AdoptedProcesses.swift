@@ -1,0 +1,57 @@
+internal import CProcesses
+internal import CompositeOperations
+internal import SystemSupport
+
+/// Descendants whose parent has ended, if this process has become their parent. It has to collect
+/// their statuses, but not those of the programs that it has started.
+package enum AdoptedProcesses {
+  private struct Programs {
+    /// The programs whose statuses have not been collected.
+    var started: Set<Int32> = []
+    /// How many programs are being started: they may run, and are not in the set yet.
+    var startingCount = 0
+  }
+
+  private static let programs = Lock(Programs())
+
+  /// The children that are not adopted: the programs that this process has started.
+  package static var startedPrograms: Set<Int32> { programs.withLock(\.started) }
+
+  /// Starts a program.
+  ///
+  /// - Parameter body: Returns the process identifier.
+  static func starting(
+    _ body: () -> Result<Int32, ProcessLaunchError.Failure>
+  ) -> Result<Int32, ProcessLaunchError.Failure> {
+    programs.withLock { $0.startingCount += 1 }
+    let result = body()
+    programs.withLock { programs in
+      programs.startingCount -= 1
+      if case .success(let process) = result { programs.started.insert(process) }
+    }
+    return result
+  }
+
+  /// Collects the status of a program that has ended.
+  static func reapProgram(_ process: Int32, _ end: inout process_end) -> Bool {
+    programs.withLock { programs in
+      programs.started.remove(process)
+      return unsafe process_reap(process, &end) == 0
+    }
+  }
+
+  /// Collects the statuses of adopted processes that have ended. A process in the session of this
+  /// process may be a child of other code, which awaits its end.
+  package static func reap() {
+    programs.withLock { programs in
+      while programs.startingCount == 0 {
+        let process = process_ended_child()
+        let session = process > 0 ? SystemProcess.session(of: process) : nil
+        if session == nil || session == SystemProcess.session(of: 0) { return }
+        var end = process_end()
+        if programs.started.contains(process) { return }
+        if unsafe process_reap(process, &end) != 0 { return }
+      }
+    }
+  }
+}

@@ -1,0 +1,127 @@
+import CompositeOperations
+import CompositeOperationsFoundation
+import SystemSupport
+
+/// A process that a command of a flow has started, directly or indirectly.
+struct FlowProcess: Sendable {
+  let process: ListedProcess
+  /// The step or the child. See ``FlowUnit/processName``.
+  let unit: String
+  /// Whether it is the program of a command, or in the process group of one.
+  var isOfCommand = false
+}
+
+/// What a process shows about the unit that has started it.
+enum FlowProcessSign {
+  case none
+  case unit(String)
+  /// It and its descendants belong to no unit.
+  case foreign
+}
+
+extension [ListedProcess] {
+  /// Returns the running descendants of a process that belong to a unit: by their own sign, or else
+  /// by the sign of the nearest ancestor that has one.
+  ///
+  /// - Parameter root: The process; nil for all processes.
+  func processes(under root: Int32?, sign: (ListedProcess) -> FlowProcessSign) -> [FlowProcess] {
+    let children = Dictionary(grouping: self, by: \.parent)
+    let known = Set(map(\.process))
+    var pending: [(process: ListedProcess, unit: String?)] =
+      (root.map { children[$0] ?? [] } ?? filter { !known.contains($0.parent) }).map { ($0, nil) }
+    var found: [FlowProcess] = []
+    while let (process, inherited) = pending.popLast() {
+      if process.isZombie { continue }
+      let unit: String? =
+        switch sign(process) {
+        case .none: inherited
+        case .unit(let unit): unit
+        case .foreign: nil
+        }
+      if let unit { found.append(FlowProcess(process: process, unit: unit)) }
+      pending += (children[process.process] ?? []).map { ($0, unit) }
+    }
+    return found
+  }
+}
+
+/// Finds the processes of the commands that this process runs, in any process group and session. It
+/// becomes the parent of those whose parent ends, so all of them are its descendants.
+final class FlowProcessTree: Sendable {
+  /// The environment variable with the process of the flow and the unit.
+  static let variable = "COOP_FLOW_STEP"
+  /// The unit of processes that have cleared their environment, left their session and lost their
+  /// parent while commands of several units ran.
+  static let unknown = ""
+
+  private struct State {
+    /// The units whose commands may run.
+    var active: Set<String> = []
+    /// Since when no other unit has been active, as ``ListedProcess/began``; nil while several are.
+    var aloneSince: Int64?
+    /// The units by the process that leads the session of a command.
+    var sessions: [Int32: String] = [:]
+  }
+
+  /// The number of the last success when this process began to run the flow.
+  private let beginning: Int64
+  private let state = Lock(State())
+
+  init(after number: Int64) {
+    beginning = number
+    ProcessTable.adoptOrphans()
+  }
+
+  /// Notes that a command of a unit begins.
+  ///
+  /// - Returns: The value of the variable.
+  func begins(_ unit: String) -> String {
+    state.withLock { state in
+      if state.active.insert(unit).inserted {
+        state.aloneSince = state.active.count == 1 ? ProcessTable.now : nil
+      }
+    }
+    return "\(beginning):\(unit)"
+  }
+
+  func began(_ command: Int32, _ unit: String) { state.withLock { $0.sessions[command] = unit } }
+
+  func ended(_ unit: String) {
+    state.withLock { state in
+      state.active.remove(unit)
+      if state.active.count == 1, state.aloneSince == nil { state.aloneSince = ProcessTable.now }
+    }
+  }
+
+  /// The parts of a value of the variable.
+  static func parts(of mark: String) -> (beginning: Int64, unit: String)? {
+    let parts = mark.split(separator: ":", maxSplits: 1)
+    guard parts.count == 2, let beginning = Int64(parts[0]) else { return nil }
+    return (beginning, String(parts[1]))
+  }
+
+  /// Returns the running processes of all units.
+  func processes() -> [FlowProcess] {
+    let state = state.withLock { $0 }
+    let programs = AdoptedProcesses.startedPrograms
+    let own = ProcessTable.listed(SystemProcess.identifier)?.session
+    let processes = ProcessTable.all.processes(under: SystemProcess.identifier) { process in
+      let mark = ProcessTable.variable(Self.variable, of: process.process)
+      if let parts = mark.flatMap(Self.parts), parts.beginning == beginning {
+        return .unit(parts.unit)
+      }
+      if let unit = state.sessions[process.session] { return .unit(unit) }
+      // Other code of this process may have started it.
+      if process.parent != SystemProcess.identifier || process.session == own { return .none }
+      if let since = state.aloneSince, process.began >= since, let unit = state.active.first {
+        return .unit(unit)
+      }
+      return .unit(Self.unknown)
+    }
+    return processes.map { process in
+      let isOfCommand =
+        programs.contains(process.process.process) || programs.contains(process.process.group)
+      return FlowProcess(process: process.process, unit: process.unit, isOfCommand: isOfCommand)
+    }
+  }
+}
