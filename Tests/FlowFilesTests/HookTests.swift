@@ -13,7 +13,7 @@ struct HookTests {
     let path = folder["f.yaml"].path
     let file = try FlowFile(
       parsing: Array(
-        "flow: f\non: {success: sleep 1000, always: sleep 1000}\nsteps: {a: {run: x}}"
+        "flow: f\non: {success: sleep 20, always: sleep 20}\nsteps: {a: {run: x}}"
           .utf8), path: path)
     let messages = Messages()
     await FlowHooks(

@@ -21,8 +21,8 @@ extension FlowFileReader {
         if first != kind {
           problems.report(
             reference.location,
-            "step \(reference.name.quoted) is in \(first.rawValue) and in \(kind.rawValue); expected one "
-              + "of them")
+            "step \(reference.name.quoted) is in \(first.rawValue) and in \(kind.rawValue); "
+              + "expected one of them")
         }
       }
       if let source = step.each?.reference.flatMap({ indices[$0.name] }) {
@@ -91,13 +91,14 @@ extension FlowFileReader {
       if hasColumns, template.parts.contains(.each) {
         problems.report(
           template.location,
-          "'${each}' in step \(step.name.quoted) is not available; write '${each.NAME}' for a column"
+          "'${each}' in step \(step.name.quoted) is not available; "
+            + "write '${each.NAME}' for a column"
         )
       } else if !hasColumns, !template.columns.isEmpty {
         problems.report(
           template.location,
-          "'\(part.text([:], each: nil))' in step \(step.name.quoted) is not available; the children "
-            + "have no columns, so write '${each}'")
+          "'\(part.text([:], each: nil))' in step \(step.name.quoted) is not available; "
+            + "the children have no columns, so write '${each}'")
       }
       for name in template.columns {
         guard let columns, !columns.contains(name) else { continue }

@@ -16,7 +16,8 @@ extension [FlowStep] {
           problems.report(
             output.location,
             "duplicate output \(output.text(texts).shortened) of the children of step "
-              + "\(step.name.quoted); use '${each\(step.each?.hasColumns == true ? ".NAME" : "")}' in it"
+              + "\(step.name.quoted); use "
+              + "'${each\(step.each?.hasColumns == true ? ".NAME" : "")}' in it"
           )
           continue
         }

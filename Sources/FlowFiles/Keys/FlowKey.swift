@@ -74,11 +74,11 @@ enum FlowKey: String, CaseIterable, Sendable {
       case .step: "The maximum number of children that run at once. Needs 'each'."
       }
     case .values:
-      "Names and default texts, which may use earlier values. '--set name=text' replaces a default, "
-        + "and sets a value without one."
+      "Names and default texts, which may use earlier values. '--set name=text' replaces a "
+        + "default, and sets a value without one."
     case .dotenv:
-      "Files with environment variables, such as '.env'. A later file precedes, and the environment of "
-        + "'coop' precedes all of them. A file whose name ends in '?' may be missing."
+      "Files with environment variables, such as '.env'. A later file precedes, and the "
+        + "environment of 'coop' precedes all of them. A file whose name ends in '?' may be missing."
     case .env:
       "Environment variables. For a name in several places, the step precedes the defaults, and the "
         + "defaults precede the file."
@@ -86,10 +86,11 @@ enum FlowKey: String, CaseIterable, Sendable {
       "The program and the arguments before a text of 'run' and 'only-if', such as "
         + "'[bash, -euo, pipefail, -c]'. Default: '[/bin/sh, -eu, -c]'."
     case .output:
-      "The output of the commands: in the logs only ('quiet', the default), also each line with the name "
-        + "of its step ('live'), or all lines of a step when it ends ('grouped')."
+      "The output of the commands: in the logs only ('quiet', the default), also each line with "
+        + "the name of its step ('live'), or all lines of a step when it ends ('grouped')."
     case .on:
-      "Commands that run after all steps have ended: for 'success', 'failure', 'interrupted' and 'always'."
+      "Commands that run after all steps have ended: for 'success', 'failure', 'interrupted' and "
+        + "'always'."
     case .defaults: "Fields for all steps that do not have them."
     case .locks:
       place == .file
@@ -108,8 +109,8 @@ enum FlowKey: String, CaseIterable, Sendable {
       "Files, folders and patterns that the step writes. If they are up to date, it does not run."
     case .each:
       "One child for each value: a list, a pattern for files, the lines that a step writes "
-        + "(lines-of), the values of another step (same-as), all combinations of some lists (matrix), or "
-        + "the rows of a table (rows-of)."
+        + "(lines-of), the values of another step (same-as), all combinations of some lists (matrix), "
+        + "or the rows of a table (rows-of)."
     case .retries: "The number of attempts after the first one. Default: 0."
     case .backoff: "The delay before the second attempt. Each further delay is longer."
     case .timeout: "The maximum duration of an attempt."

@@ -1,8 +1,8 @@
 /// The columns of a child of `matrix` or `rows-of`, in their order.
 ///
-/// The value of the child is a text of all columns, such as `os=linux,size=1`. It is a part of the name
-/// of the child, so a changed row is another child, and equal rows are the same child. The first
-/// column alone would not do: a changed row would keep the success of the earlier one.
+/// The value of the child is a text of all columns, such as `os=linux,size=1`. It is a part of the
+/// name of the child, so a changed row is another child, and equal rows are the same child. The
+/// first column alone would not do: a changed row would keep the success of the earlier one.
 struct FlowRow: Sendable {
   let columns: [(name: String, text: String)]
 

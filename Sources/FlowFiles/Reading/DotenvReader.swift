@@ -3,10 +3,10 @@ internal import SystemSupport
 extension FlowFile {
   /// Reads the files of `dotenv`, which are relative to the folder of the flow file.
   ///
-  /// - Parameter inherited: The variables of the process. They precede the variables of the files, so
-  ///   that `NAME=value coop flow run …` has an effect.
-  /// - Throws: The first problem of a file, with its path; a problem of the flow file for a file that
-  ///   cannot be read, unless its name ends in `?` and it does not exist.
+  /// - Parameter inherited: The variables of the process. They precede the variables of the files,
+  ///   so that `NAME=value coop flow run …` has an effect.
+  /// - Throws: The first problem of a file, with its path; a problem of the flow file for a file
+  ///   that cannot be read, unless its name ends in `?` and it does not exist.
   func readingVariables(
     besides inherited: [String: String]
   ) throws(FlowFileError) -> FlowFile {

@@ -116,7 +116,8 @@ enum FlowEachKey: String, CaseIterable {
       "The step with the same values. A child begins when the child of that step has succeeded."
     case .matrix: "Lists by the name of a column. Each combination is a child."
     case .rowsOf:
-      "A file, or a step whose output is read: CSV with a header, or JSON objects. Each row is a child."
+      "A file, or a step whose output is read: CSV with a header, or JSON objects. Each row "
+        + "is a child."
     }
   }
 }

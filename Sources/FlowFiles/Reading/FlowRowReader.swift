@@ -1,6 +1,7 @@
 internal import SystemSupport
 
-/// Reads the rows of a table: CSV with a header (RFC 4180), or JSON objects, usually one in each line.
+/// Reads the rows of a table: CSV with a header (RFC 4180), or JSON objects, usually one in each
+/// line.
 struct FlowRowReader {
   /// The maximum number of rows.
   static let mostRows = 100_000

@@ -2,8 +2,8 @@ import CompositeOperations
 import Dispatch
 import SystemSupport
 
-/// Reports the output of commands, which it reads from their logs: so the logs are complete whatever
-/// reads the output, and a command is never stopped by a slow reader.
+/// Reports the output of commands, which it reads from their logs: so the logs are complete
+/// whatever reads the output, and a command is never stopped by a slow reader.
 final class FlowOutput: Sendable {
   /// The part of a log that is not reported yet.
   private struct Reader {
@@ -19,8 +19,8 @@ final class FlowOutput: Sendable {
   }
 
   private static let interval = DispatchTimeInterval.milliseconds(50)
-  /// The bytes that are read at once, which is also the limit of a line: a longer one is reported in
-  /// parts.
+  /// The bytes that are read at once, which is also the limit of a line: a longer one is reported
+  /// in parts.
   private static let blockSize = 64 << 10
   /// The bytes of a unit that are reported before other units have their turn.
   private static let turn = 1 << 20

@@ -34,7 +34,7 @@ import Testing
   @Test func `L4: a step without output shows no lines`() async throws {
     let flow = try FlowFixture(#""a": {"run": "exit 2"}"#)
     let printed = try await flow.run()
-    let line = /coop flow: step 'a' failed: exit status 2 after 1 attempt \([0-9]+ ms\)\n.*\n/
+    let line = /coop flow: step 'a' failed: exit status 2 after 1 attempt \([0-9. a-z]+\)\n.*\n/
     #expect(try line.wholeMatch(in: printed.error) != nil, "\(printed.error)")
   }
 

@@ -8,7 +8,7 @@ import Testing
     // the beginning of it.
     let flow = try FlowFixture(
       """
-      "0": {"run": "\(wait("half")); echo now"},
+      "0": {"run": "\(wait("half")); echo now; \(wait("seen"))"},
       "a": {"run": "echo one; \(wait("go")); printf tw; touch half; \(wait("seen")); echo o >&2"},
       "b": {"each": ["x\\ny"], "run": "printf end", "needs": ["a"]}
       """, head: #""width": 2, "output": "live", "defaults": {"timeout": "60s"},"#)
