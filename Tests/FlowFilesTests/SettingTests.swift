@@ -23,6 +23,17 @@ struct SettingTests {
     }
   }
 
+  @Test func `L8: stop-grace of a step precedes the defaults, and they precede the file`() throws {
+    let steps = "steps: {a: {run: [x], stop-grace: 0s}, b: {run: [x]}}"
+    for (head, grace) in [
+      ("", 10), ("stop-grace: 1s", 1), ("defaults: {stop-grace: 2s}", 2),
+      ("stop-grace: 1s\ndefaults: {stop-grace: 2s}", 2), ("stop-grace: 1s\ndefaults: {}", 1),
+    ] {
+      let file = try FlowFile(yaml: "flow: f\n\(head)\n\(steps)")
+      #expect(file.steps.map(\.stopGrace) == [.zero, .seconds(grace)], "\(head)")
+    }
+  }
+
   @Test func `a set value replaces the default, and nothing is replaced in it`() throws {
     let file = try FlowFile(yaml: Self.file)
     #expect(file.texts == ["version": "dev", "target": "$x dev"])

@@ -122,6 +122,11 @@ extension FlowFileReader {
         reference.location,
         "\(kind.rawValue) of \(step.name.quoted) needs a step without 'each', "
           + "and \(source.name.quoted) has 'each'")
+    case .linesOf where source.isInteractive:
+      problems.report(
+        reference.location,
+        "lines-of of \(step.name.quoted) reads the output of \(source.name.quoted), "
+          + "which is interactive and writes to the terminal")
     case .sameAs where source.each == nil:
       problems.report(
         reference.location,

@@ -14,7 +14,7 @@ struct FlowCommandProcess: Codable, Hashable, Sendable {
 /// The processes of a flow that have outlived the process that ran the flow.
 ///
 /// They are found by the environment variables that mark the commands of the flow, by the commands in
-/// the journal, which has those that ran longer than a moment, and as descendants of both.
+/// the journal, which has the commands that ran longer than 50 ms, and as descendants of both.
 struct FlowOrphans: Sendable {
   /// The steps and children whose processes are running.
   let units: Set<String>
@@ -24,7 +24,7 @@ struct FlowOrphans: Sendable {
   ///   - recorded: The commands in the journal.
   ///   - mark: The value of ``FlowProcesses/variable``.
   ///   - isLeft: Whether a unit has succeeded after the success with a number, which was the last one
-  ///     when the process of its flow began. The processes that it has left in the background continue.
+  ///     when the process of its flow began. Its background processes continue.
   init(
     _ recorded: [FlowCommandProcess], mark: String,
     unless isLeft: @escaping @Sendable (_ unit: String, _ beginning: Int64) -> Bool = { _, _ in

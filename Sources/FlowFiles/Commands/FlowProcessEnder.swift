@@ -36,7 +36,7 @@ final class FlowProcessEnder: Sendable {
   /// group of the command, and calls ``end(_:within:)`` or ``cancel(_:)`` after its end.
   func begin(_ unit: String, within grace: Duration) { add(unit, grace, nil) }
 
-  /// Ends no more processes of a unit, because its command had ended before it was told to.
+  /// Ends no more processes of a unit, because its command had ended by itself.
   ///
   /// - Returns: Whether none has received a signal.
   func cancel(_ unit: String) -> Bool {

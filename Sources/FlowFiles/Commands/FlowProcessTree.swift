@@ -11,7 +11,7 @@ struct FlowProcess: Sendable {
   var isOfCommand = false
 }
 
-/// What a process shows about the unit that has started it.
+/// The information in a process about the unit that has started it.
 enum FlowProcessSign {
   case none
   case unit(String)

@@ -66,18 +66,19 @@ final class FlowProcesses: Sendable {
     let running = state.withLock(\.running)
     let units = ender.units.union(running.keys.map { FlowFolder.fileName($0.text) })
     let commands = Set(running.values.map(\.processIdentifier))
-    for command in running.values { command.send(ProcessSignal(rawValue: signal)) }
     for process in tree.processes() where units.contains(process.unit) {
       if commands.contains(process.process.group) { continue }
       try? SystemProcess.send(signal, to: process.process.process)
     }
+    // Last, so that the caller can cancel the run before a step ends because of the signal.
+    for command in running.values { command.send(ProcessSignal(rawValue: signal)) }
   }
 
-  /// Begins to end the processes of a unit whose command is told to end, except the process group of
+  /// Begins to end the processes of a unit whose command is being terminated, except the process group of
   /// the command.
   func beginEnd(of unit: FlowUnit) { ender.begin(unit.processName, within: unit.step.stopGrace) }
 
-  /// The command of a unit had ended before it was told to.
+  /// The command of a unit had ended by itself.
   ///
   /// - Returns: Whether no process of the unit has received a signal.
   func cancelEnd(of unit: FlowUnit) -> Bool { ender.cancel(unit.processName) }

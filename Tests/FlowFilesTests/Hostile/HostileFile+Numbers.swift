@@ -104,5 +104,21 @@ extension HostileFile {
       "6:25: invalid number 'all' in accept of 'd'; expected a whole number from 0 to 255",
       "7:25: expected a text or a list in accept of 'e', found a mapping",
       "8:26: expected a text in accept of 'f', found a list"),
+    HostileFile(
+      #"""
+      flow: f
+      stop-grace: 10
+      defaults: {stop-grace: soon}
+      steps:
+        a: {run: [x], stop-grace: 0s, interactive: yes}
+        b: {run: [x], interactive: true, stdin: x}
+        c: {run: [x], each: {lines-of: b}}
+      """#,
+      "2:13: invalid duration '10'; expected a number and ms, s, m or h, such as 10m",
+      "3:24: invalid duration 'soon'; expected a number and ms, s, m or h, such as 10m",
+      "5:46: invalid text 'yes' in interactive of 'a'; expected true or false",
+      "6:43: stdin of 'b' has no effect: the step is interactive",
+      "7:34: lines-of of 'c' reads the output of 'b', which is interactive and writes to the terminal"
+    ),
   ]
 }

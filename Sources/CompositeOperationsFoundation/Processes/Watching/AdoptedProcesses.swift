@@ -3,7 +3,7 @@ internal import CompositeOperations
 internal import SystemSupport
 
 /// Descendants whose parent has ended, if this process has become their parent. It has to collect
-/// their statuses, but not those of the programs that it has started.
+/// their statuses, but not the statuses of the programs that it has started.
 package enum AdoptedProcesses {
   private struct Programs {
     /// The programs whose statuses have not been collected.
