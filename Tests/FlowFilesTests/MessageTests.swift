@@ -123,6 +123,17 @@ struct MessageTests {
         """)
   }
 
+  @Test func `L14: outputs and values in NFC and in NFD are different`() {
+    let text = """
+      flow: f
+      steps:
+        a: {run: [x], outputs: "\u{e9}"}
+        b: {run: [x], outputs: "e\u{301}"}
+        c: {run: [x], each: ["\u{e9}", "e\u{301}"], outputs: "c${each}", inputs: "\u{e9}", needs: a}
+      """
+    #expect(message(of: text).isEmpty)
+  }
+
   @Test func `L15: an input that is an output of another step needs that step`() {
     func text(_ use: String) -> String {
       """

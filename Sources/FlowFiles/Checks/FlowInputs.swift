@@ -10,8 +10,8 @@ extension [FlowStep] {
   func checkInputs(
     _ texts: [String: String], order: [Int], _ problems: inout FlowProblems
   ) {
+    guard contains(where: { !$0.inputs.isEmpty }) else { return }
     var outputs = FlowOutputIndex(self, texts)
-    if outputs.isEmpty { return }
     var needs = FlowNeeds(self, order)
     for (index, step) in enumerated() {
       for input in step.inputs {

@@ -75,8 +75,6 @@ struct FlowOutputIndex {
     }
   }
 
-  var isEmpty: Bool { nodes.count == 1 && nodes[0].patterns.isEmpty }
-
   /// Returns the steps with an output that can be a file of an input.
   ///
   /// - Parameter anyUnknown: Whether the unknown value of a child can be any text. Otherwise, it is

@@ -29,9 +29,9 @@ extension [FlowStep] {
         }
         for (path, isPattern) in output.paths(texts, values) {
           let key = FlowOutputKey(
-            path: path.normalizedPath,
-            directory: path.hasPrefix("/")
-              ? "" : (step.directory?.text(texts) ?? "").normalizedPath,
+            path: ExactText(path.normalizedPath),
+            directory: path.utf8.first == UInt8(ascii: "/")
+              ? "" : ExactText((step.directory?.text(texts) ?? "").normalizedPath),
             source: isPattern ? source : nil)
           guard let owner = owners.add(key, of: index).map({ self[$0].name }) else { continue }
           problems.report(
@@ -78,7 +78,7 @@ extension [FlowStep] {
 /// The first step that writes each output.
 private struct FlowOutputOwners {
   /// The indices of the steps by path, for most outputs.
-  private var paths: [String: Int32] = [:]
+  private var paths: [ExactText: Int32] = [:]
   private var others: [FlowOutputKey: Int32] = [:]
 
   init(capacity: Int) { paths.reserveCapacity(capacity) }
@@ -89,7 +89,7 @@ private struct FlowOutputOwners {
   mutating func add(_ key: FlowOutputKey, of step: Int) -> Int? {
     let index = Int32(step)
     let first =
-      if key.directory.isEmpty, key.source == nil {
+      if key.directory == "", key.source == nil {
         paths.setDefault(index, for: key.path)
       } else {
         others.setDefault(index, for: key)
@@ -108,8 +108,8 @@ extension Dictionary {
 }
 
 private struct FlowOutputKey: Hashable {
-  let path: String
-  let directory: String
+  let path: ExactText
+  let directory: ExactText
   /// The step that provides the values, if the path has an unknown value of a child.
   let source: String?
 }

@@ -1,3 +1,5 @@
+internal import SystemSupport
+
 /// A text that is compared byte by byte, as the system compares names of files.
 ///
 /// Two strings are equal if they are the same characters, so names in NFC and in NFD would be one key.
@@ -7,7 +9,7 @@ struct ExactText: Hashable, Comparable, Sendable {
   init(_ text: String) { self.text = text }
 
   static func == (one: ExactText, other: ExactText) -> Bool {
-    one.text.utf8.elementsEqual(other.text.utf8)
+    one.text.hasSameBytes(as: other.text)
   }
 
   static func < (one: ExactText, other: ExactText) -> Bool {

@@ -11,9 +11,9 @@ import SystemSupport
 final class FlowRemoteRunner: FlowRunner {
   private struct State: Sendable {
     /// The commands of an earlier process that can be continued, in their order, by unit.
-    var continued: [String: [FlowSentCommand]]
+    var continued: [ExactText: [FlowSentCommand]]
     /// The numbers of the commands that have ended, by unit.
-    var ended: [String: [Int]] = [:]
+    var ended: [ExactText: [Int]] = [:]
   }
 
   private let commands: FlowCommandStore
@@ -26,7 +26,7 @@ final class FlowRemoteRunner: FlowRunner {
   ) {
     self.commands = commands
     self.checker = checker
-    state = Lock(State(continued: Dictionary(grouping: continued, by: \.unit)))
+    state = Lock(State(continued: Dictionary(grouping: continued) { ExactText($0.unit) }))
   }
 
   var mostLineBytes: Int { RunFlowCommand.mostLineBytes }
@@ -55,7 +55,7 @@ final class FlowRemoteRunner: FlowRunner {
   func endProcesses(of unit: FlowUnit) {}
 
   func ended(_ unit: FlowUnit) {
-    let numbers = state.withLock { $0.ended.removeValue(forKey: unit.name) }
+    let numbers = state.withLock { $0.ended.removeValue(forKey: ExactText(unit.name)) }
     if let numbers { commands.journal.removeCommandsLater(numbers) }
   }
 
@@ -72,8 +72,9 @@ final class FlowRemoteRunner: FlowRunner {
 
   private func nextContinued(_ unit: FlowUnit) -> FlowSentCommand? {
     state.withLock { state in
-      guard state.continued[unit.name]?.isEmpty == false else { return nil }
-      return state.continued[unit.name]?.removeFirst()
+      let name = ExactText(unit.name)
+      guard state.continued[name]?.isEmpty == false else { return nil }
+      return state.continued[name]?.removeFirst()
     }
   }
 
@@ -141,7 +142,7 @@ final class FlowRemoteRunner: FlowRunner {
   }
 
   private func noteEnd(_ command: FlowSentCommand) {
-    state.withLock { $0.ended[command.unit, default: []].append(command.number) }
+    state.withLock { $0.ended[ExactText(command.unit), default: []].append(command.number) }
   }
 }
 
