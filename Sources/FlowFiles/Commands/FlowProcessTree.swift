@@ -93,6 +93,9 @@ final class FlowProcessTree: Sendable {
     }
   }
 
+  /// The units whose commands may run.
+  var active: Set<String> { state.withLock(\.active) }
+
   /// The parts of a value of the variable.
   static func parts(of mark: String) -> (beginning: Int64, unit: String)? {
     let parts = mark.split(separator: ":", maxSplits: 1)

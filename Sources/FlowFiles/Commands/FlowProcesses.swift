@@ -64,7 +64,8 @@ final class FlowProcesses: Sendable {
   /// Sends a signal to all processes of the steps that are running or being ended.
   func send(_ signal: Int32) {
     let running = state.withLock(\.running)
-    let units = ender.units.union(running.keys.map { FlowFolder.fileName($0.text) })
+    // Also units whose command has just begun and is not in `running` yet.
+    let units = ender.units.union(tree.active)
     let commands = Set(running.values.map(\.processIdentifier))
     for process in tree.processes() where units.contains(process.unit) {
       if commands.contains(process.process.group) { continue }

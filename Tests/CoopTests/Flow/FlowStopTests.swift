@@ -161,7 +161,7 @@ import TestSupport
       let flow = try FlowFixture(#""a": {"run": ["sh", "command"]}"#)
       try flow.folder.write(
         """
-        trap 'touch quit' QUIT
+        trap ': > quit' QUIT
         trap 'exit 1' TERM
         touch began
         while :; do sleep 0.01; done
