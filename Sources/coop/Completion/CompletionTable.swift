@@ -34,7 +34,8 @@ enum CompletionTable {
     "flow", "runs the commands of a flow file, and resumes after a crash",
     actions: [
       CompletionNode(
-        "run", "runs a flow file, or resumes its last run", positions: [.file],
+        "run", "runs a flow file, or resumes its last run", positions: [.file, .step],
+        repeatsLastPosition: true,
         options: [
           CompletionOption("--set", "sets a value of the file: name=text", .text),
           CompletionOption("--journal", "the file that stores the runs", .file),

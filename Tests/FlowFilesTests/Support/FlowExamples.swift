@@ -51,7 +51,7 @@ enum FlowExamples {
     """#
 
   static let nightly = #"""
-    # nightly.yaml - from cron: coop flow run nightly.yaml --journal /var/lib/backup/flow.sqlite
+    # nightly.yaml - from cron: coop flow run nightly.yaml --run "$(date +\%F)"
     flow: nightly
     defaults: {retries: 2, backoff: 30s, timeout: 1h}
     steps:
@@ -61,7 +61,7 @@ enum FlowExamples {
         each: {lines-of: databases}
         width: 2
         run: pg_dump -Fc "$each" > "/backup/$each.dump"
-        # No outputs: their dumps would be up to date in the next night.
+        # No outputs: their dumps would be current in the next night.
       restore-test:
         run: [srun, -n1, ./restore-test, /backup]      # Slurm is a prefix of the command
         needs: [dump]
