@@ -122,10 +122,10 @@ extension FlowFileReader {
         reference.location,
         "\(kind.rawValue) of \(step.name.quoted) needs a step without 'each', "
           + "and \(source.name.quoted) has 'each'")
-    case .linesOf where source.isInteractive:
+    case .linesOf where source.isInteractive, .rowsOf where source.isInteractive:
       problems.report(
         reference.location,
-        "lines-of of \(step.name.quoted) reads the output of \(source.name.quoted), "
+        "each of \(step.name.quoted) reads the output of \(source.name.quoted), "
           + "which is interactive and writes to the terminal")
     case .sameAs where source.each == nil:
       problems.report(

@@ -62,6 +62,8 @@ struct FlowOutputIndex {
   private var known: [FlowPath: Set<Int>] = [:]
   /// How much may still be compared with patterns. It limits the time that a hostile file takes.
   private var comparisons = 1_000_000
+  /// Whether the answers may lack steps.
+  var isExhausted: Bool { comparisons < 0 }
   private var eachValues: FlowEachValues
   private let texts: [String: String]
 
@@ -141,7 +143,7 @@ struct FlowOutputIndex {
   ) -> Bool {
     comparisons -= 1
     if pattern.differsAtEnd(from: text) || comparisons < 0 { return false }
-    comparisons -= 16 + pattern.count * text.count >> 4
+    comparisons -= 16 + (pattern.count * text.count) >> 4
     return comparisons >= 0 && pattern.matches(text, anyUnknown: anyUnknown)
   }
 

@@ -58,14 +58,19 @@ struct FlowOrphans: Sendable {
   /// Terminates the processes, and waits for their end.
   ///
   /// - Parameter grace: Returns the time between SIGTERM and SIGKILL for a unit.
-  func terminate(within grace: (_ unit: String) -> Duration) async {
+  /// - Throws: A ``FlowFailure`` if some do not end.
+  func terminate(within grace: (_ unit: String) -> Duration) async throws {
     let ender = FlowProcessEnder(find: find)
-    await withDiscardingTaskGroup { group in
+    let left = await withTaskGroup(of: [Int32].self) { group in
       for unit in units {
         let grace = grace(unit)
-        group.addTask { _ = await ender.end(unit, within: grace) }
+        group.addTask { await ender.end(unit, within: grace) }
       }
+      return await group.reduce([], +)
     }
+    if left.isEmpty { return }
+    let list = left.sorted().map { "\($0)" }.joined(separator: ", ")
+    throw FlowFailure.other("processes of an earlier run do not end after SIGKILL: \(list)")
   }
 }
 

@@ -65,9 +65,13 @@ final class FlowProcessTree: Sendable {
 
   /// The number of the last success when this process began to run the flow.
   private let beginning: Int64
+  private let mark: String
   private let state = Lock(State())
 
-  init(after number: Int64) {
+  /// - Parameter mark: The value of ``FlowProcesses/variable``, which commands of another flow that a
+  ///   command runs do not have.
+  init(_ mark: String, after number: Int64) {
+    self.mark = mark
     beginning = number
     ProcessTable.adoptOrphans()
   }
@@ -109,8 +113,10 @@ final class FlowProcessTree: Sendable {
     let programs = AdoptedProcesses.startedPrograms
     let own = ProcessTable.listed(SystemProcess.identifier)?.session
     let processes = ProcessTable.all.processes(under: SystemProcess.identifier) { process in
-      let mark = ProcessTable.variable(Self.variable, of: process.process)
-      if let parts = mark.flatMap(Self.parts), parts.beginning == beginning {
+      if let value = ProcessTable.variable(Self.variable, of: process.process),
+        let parts = Self.parts(of: value), parts.beginning == beginning,
+        ProcessTable.variable(FlowProcesses.variable, of: process.process) == mark
+      {
         return .unit(parts.unit)
       }
       if let unit = state.sessions[process.session] { return .unit(unit) }

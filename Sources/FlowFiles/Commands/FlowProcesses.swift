@@ -32,7 +32,7 @@ final class FlowProcesses: Sendable {
   init(mark: String, after number: Int64, journal: FlowJournal) {
     self.mark = mark
     self.journal = journal
-    tree = FlowProcessTree(after: number)
+    tree = FlowProcessTree(mark, after: number)
     ender = FlowProcessEnder { [tree] in tree.processes() }
   }
 

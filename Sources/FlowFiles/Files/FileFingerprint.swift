@@ -74,7 +74,8 @@ struct FileFingerprint: Hashable, Sendable {
       return times[1] > times[0] ? .newer(path.pathText) : .changed(path.pathText)
     }
     let paths = Set(now.map(\.path))
-    return earlier.files.first { !paths.contains($0.path) }.map { .removed($0.path.pathText) }
+    let removed = earlier.files.first { !paths.contains($0.path) }?.path
+    return removed.map { .removed($0.pathText) } ?? .changed("a file")
   }
 
   /// The files in the order of their paths, each with its size, time and inode.

@@ -38,7 +38,7 @@ package struct GlobPattern: Hashable, Sendable {
     return (text.alternatives ?? [text]).filter { !$0.isEmpty }.map { GlobPattern($0) }
   }
 
-  private init(path: String) {
+  fileprivate init(path: String) {
     self.path = path.normalizedPath
     names = []
     isAbsolute = path.utf8.first == UInt8(ascii: "/")
@@ -164,8 +164,10 @@ private struct GlobSearch {
 }
 
 extension FlowUnit {
+  /// The files that the step reads, with the file of the standard input.
   func inputs(_ values: [String: String]) -> [GlobPattern] {
     step.inputs.flatMap { GlobPattern.patterns($0, values, each: each) }
+      + (step.standardInput.map { [GlobPattern(path: $0.text(values, each: each))] } ?? [])
   }
 
   func outputs(_ values: [String: String]) -> [GlobPattern] {

@@ -1,3 +1,5 @@
+import SystemSupport
+
 extension FlowFile {
   /// The definitions of the steps by name.
   ///
@@ -66,7 +68,8 @@ struct FlowChecker: Sendable {
   }
 
   func hasSameDefinition(_ unit: FlowUnit) -> Bool {
-    record(of: unit)?.definition == definitions[unit.step.name]
+    guard let record = record(of: unit), let now = definitions[unit.step.name] else { return false }
+    return record.definition.hasSameBytes(as: now)
   }
 
   /// Decides for a unit whose needs are current.
@@ -102,12 +105,23 @@ struct FlowChecker: Sendable {
     {
       return .runs(.input(difference))
     }
-    if !hasOutputs, let predecessor { return .runs(.after(predecessor)) }
+    if !hasOutputs, let predecessor = predecessor ?? laterPredecessor(of: unit, record) {
+      return .runs(.after(predecessor))
+    }
     return isOfRun ? .done : .upToDate
   }
 
+  /// The name of a step that has succeeded again in this run since the unit has, although the unit runs
+  /// after it: a process was killed between them.
+  private func laterPredecessor(of unit: FlowUnit, _ record: FlowRecord) -> String? {
+    unit.step.after.first { step in
+      records[ExactText(step.name)].map { runs.contains($0.run) && $0.number > record.number }
+        ?? false
+    }?.name
+  }
+
   func inputs(of unit: FlowUnit) throws -> FileFingerprint {
-    if unit.step.inputs.isEmpty { return FileFingerprint(text: "") }
+    if unit.step.inputs.isEmpty, unit.step.standardInput == nil { return FileFingerprint(text: "") }
     return try view.fingerprint(
       unit.inputs(values), folder.workingFolder(unit.directory(values)))
   }

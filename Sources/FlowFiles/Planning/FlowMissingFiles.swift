@@ -23,7 +23,9 @@ extension FlowPlan {
               continue
             }
             var index = outputs ?? FlowOutputIndex(checker.file.steps, checker.values)
-            if index.steps(making: FlowPath(pattern, in: directory), true).isEmpty {
+            outputs = nil
+            let steps = index.steps(making: FlowPath(pattern, in: directory), true)
+            if steps.isEmpty, !index.isExhausted {
               let question = problems.question(path, in: tree)
               problems.report(
                 input.location,

@@ -46,6 +46,8 @@ struct FlowAttempt: ComposableOperation {
         lines += try Self.lines(result, after: lines.count)
       }
     }
+    // The terminal has sent the signal, and the program may have ended with status 0 because of it.
+    if unit.step.isInteractive { try Task.checkCancellation() }
     try unit.checkOutputs(session.checker.values, in: session.folder)
     if hasRows { return try FlowRowReader.values(ofOutput: output) }
     return isSource ? lines.unique : nil

@@ -9,10 +9,12 @@ struct FlowExecution {
   /// The files of its inputs before the commands run.
   let inputs: FileFingerprint
   let session: FlowSession
-  let attempts = FlowAttemptCounter()
+  let attempts: FlowAttemptCounter
 
-  init(unit: FlowUnit, used: FlowUse, session: FlowSession) throws {
-    (self.unit, self.used, self.session) = (unit, used, session)
+  init(
+    unit: FlowUnit, used: FlowUse, attempts: FlowAttemptCounter, session: FlowSession
+  ) throws {
+    (self.unit, self.used, self.attempts, self.session) = (unit, used, attempts, session)
     inputs = try session.checker.inputs(of: unit)
   }
 
@@ -24,6 +26,14 @@ struct FlowExecution {
     defer { session.output.ended(unit.name) }
     if let missing = inputs.missing {
       throw FlowFailure.other("its input '\(missing)' does not exist")
+    }
+    if unit.step.outputs.isEmpty, checker.record(of: unit) != nil {
+      // Its work may be half undone from now on, and no output would show that.
+      let isSelected = session.plan.decisions[unit.step.name] == .runs(.selected)
+      if isSelected || checker.hasSucceededInRun(unit) {
+        try await session.journal.forget(
+          unit.name, in: checker.runs, withValuesOf: isSelected ? checker.run : nil)
+      }
     }
     let lines = try await operation.perform(in: context)
     let outputs = try checker.outputs(of: unit)

@@ -56,7 +56,10 @@ package struct FlowFileRunner: Sendable {
     var start: FlowStart?
     if !FileSystem.isMissing(folder.journal) {
       try await journal.open()
-      start = try await self.start(definitions)
+      do { start = try await self.start(definitions) } catch {
+        await journal.close()
+        throw error
+      }
       await journal.close()
     }
     let checker = checker(start, definitions)
@@ -125,15 +128,20 @@ package struct FlowFileRunner: Sendable {
   ) async throws -> FlowRunState {
     let definitions = file.definitions(environment: ProcessInfo.processInfo.environment)
     let start = try await start(definitions)
-    let checker = checker(start, definitions)
-    let plan = try FlowPlan(checker, selection: selection)
-    try plan.checkInputs(checker)
     let reporter = FlowReporter(
       flow: file.name, run: start.run.number, runBegan: start.run.began, onEvent: onEvent)
     if try await journal.removeFormerSuccesses() {
       reporter.message(
         "the journal has successes of an earlier version, which do not count: all steps run")
     }
+    let numbers = try await journal.numbers()
+    let processes = FlowProcesses(
+      mark: "\(file.name)@\(folder.journal)", after: numbers.last, journal: journal)
+    // They may still write outputs. So the plan looks at the files after their end.
+    if start.mayHaveOrphans { try await terminateOrphans(processes, numbers.units, reporter) }
+    let checker = checker(start, definitions)
+    let plan = try FlowPlan(checker, selection: selection)
+    try plan.checkInputs(checker)
     if let message = start.message(file, plan) { reporter.message(message) }
     if !start.isContinued || start.isOver, plan.count({ !$0.isSettled }) == 0 {
       reporter.report(.runBegan(isResumed: start.isContinued, stepCount: file.steps.count))
@@ -143,10 +151,6 @@ package struct FlowFileRunner: Sendable {
       await performHooks(.succeeded, [], start, reporter)
       return .succeeded
     }
-    let processes = FlowProcesses(
-      mark: "\(file.name)@\(folder.journal)",
-      after: start.records.values.map(\.number).max() ?? 0, journal: journal)
-    if start.mayHaveOrphans { try await terminateOrphans(processes, start, reporter) }
     let commands = FlowCommands(
       plan, checker, journal, isFresh: options.isFresh, report: reporter.message)
     let runner = try await commands.runner(on: workers, processes)
@@ -161,6 +165,13 @@ package struct FlowFileRunner: Sendable {
     SystemSignal.ignore(SystemSignal.brokenPipe)
     session.recordSettledSteps()
     reporter.report(.runBegan(isResumed: start.isContinued, stepCount: file.steps.count))
+    let signs = Task { [journal] in
+      while !Task.isCancelled {
+        journal.noteSignOfLife(ofRun: start.run.number)
+        try? await Task.sleep(for: .seconds(60))
+      }
+    }
+    defer { signs.cancel() }
     let performance = try await FlowSession.$current.withValue(session) {
       try await self.perform(start) { try await perform($0, processes.send) }
     }
@@ -199,10 +210,10 @@ package struct FlowFileRunner: Sendable {
 
   /// Terminates the commands that have outlived an earlier process of the flow.
   private func terminateOrphans(
-    _ processes: FlowProcesses, _ start: FlowStart, _ reporter: FlowReporter
+    _ processes: FlowProcesses, _ numbers: [ExactText: Int64], _ reporter: FlowReporter
   ) async throws {
     let numbers = Dictionary(
-      start.records.map { (FlowFolder.fileName($0.text), $1.number) }, uniquingKeysWith: max)
+      numbers.map { (FlowFolder.fileName($0.text), $1) }, uniquingKeysWith: max)
     let orphans = FlowOrphans(
       try await journal.commandProcesses(),
       mark: processes.mark,
@@ -211,7 +222,7 @@ package struct FlowFileRunner: Sendable {
     if !orphans.units.isEmpty {
       let count = orphans.units.count.counted("command")
       reporter.message("terminating \(count) of an earlier run")
-      await orphans.terminate { file.step(named: $0.stepName)?.stopGrace ?? file.stopGrace }
+      try await orphans.terminate { file.step(named: $0.stepName)?.stopGrace ?? file.stopGrace }
     }
     try await journal.removeCommandProcesses()
   }

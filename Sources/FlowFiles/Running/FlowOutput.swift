@@ -14,7 +14,7 @@ final class FlowOutput: Sendable {
   }
 
   private struct State {
-    var readers: [String: Reader] = [:]
+    var readers: [ExactText: Reader] = [:]
     var isScheduled = false
   }
 
@@ -42,7 +42,7 @@ final class FlowOutput: Sendable {
     if mode == .quiet { return }
     let size = (try? FileStatus(ofFile: path))?.size ?? 0
     let isFirst = state.withLock { state in
-      state.readers[unit] = Reader(path: path, offset: size)
+      state.readers[ExactText(unit)] = Reader(path: path, offset: size)
       defer { state.isScheduled = true }
       return !state.isScheduled
     }
@@ -54,7 +54,9 @@ final class FlowOutput: Sendable {
     if mode == .quiet { return }
     queue.sync {
       read(unit, limit: .max)
-      if let rest = state.withLock({ $0.readers.removeValue(forKey: unit) })?.rest, !rest.isEmpty {
+      if let rest = state.withLock({ $0.readers.removeValue(forKey: ExactText(unit)) })?.rest,
+        !rest.isEmpty
+      {
         report(unit, rest + [.lineFeed])
       }
     }
@@ -62,7 +64,7 @@ final class FlowOutput: Sendable {
 
   private func schedule() {
     queue.asyncAfter(deadline: .now() + Self.interval) { [self] in
-      for unit in state.withLock({ $0.readers.keys.sorted() }) { read(unit, limit: Self.turn) }
+      for unit in state.withLock({ $0.readers.keys.sorted() }) { read(unit.text, limit: Self.turn) }
       let continues = state.withLock { state in
         state.isScheduled = !state.readers.isEmpty
         return state.isScheduled
@@ -73,7 +75,7 @@ final class FlowOutput: Sendable {
 
   /// Reports the lines that have been written since the last call. Only the queue calls it.
   private func read(_ unit: String, limit: Int) {
-    guard var reader = state.withLock({ $0.readers[unit] }),
+    guard var reader = state.withLock({ $0.readers[ExactText(unit)] }),
       let file = try? FileDescriptor.open(reader.path, .readOnly)
     else { return }
     defer { try? file.close() }
@@ -99,6 +101,6 @@ final class FlowOutput: Sendable {
       }
       report(unit, lines)
     }
-    state.withLock { $0.readers[unit] = reader }
+    state.withLock { $0.readers[ExactText(unit)] = reader }
   }
 }

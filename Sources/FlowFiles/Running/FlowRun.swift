@@ -37,10 +37,15 @@ struct FlowGraph: ComposableOperation {
     context.report(settled, of: count, unit: "steps")
     session.reporter.setProgress { context.report(settled + $0, of: count, unit: "steps") }
     // Fails if a step fails. The ends of all steps, also of those that did not begin, decide.
-    _ = try? await session.graph.perform(in: context)
+    var problem: (any Error)?
+    do { _ = try await session.graph.perform(in: context) } catch { problem = error }
     try Task.checkCancellation()
-    let ends = session.stepEnds
-    let failed = ends.values.count { $0.state == .failed && !$0.isChild }
+    let ends = session.stepEnds.values
+    let failed = ends.count { $0.state == .failed && !$0.isChild }
     if failed > 0 { throw FlowFailure.other("\(failed.counted("step")) failed") }
+    // A signal reaches the commands before it cancels this task.
+    if ends.contains(where: { $0.state == .cancelled }) { throw CancellationError() }
+    // An error that no step explains.
+    if let problem, !ends.contains(where: { $0.state == .skipped }) { throw problem }
   }
 }

@@ -54,6 +54,10 @@ final class FlowSession: Sendable {
           + "\(SystemProcess.descriptorLimit) file descriptors (ulimit -n)")
     }
     slots = Permits(min(width, most), name: "a slot")
+    // Without known values, a step with `same-as` would wait for them forever.
+    for step in file.steps where plan.decisions[step.name]?.isSettled == true {
+      if plan.children[step.name] == nil { children[step.name]?.close() }
+    }
     for (name, values) in plan.children where plan.decisions[name]?.isSettled == true {
       children[name]?.values.set(values)
       for value in values {

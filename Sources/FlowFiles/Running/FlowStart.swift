@@ -37,7 +37,7 @@ struct FlowStart: Sendable {
     let candidate = try await journal.lastRun(
       named: options.name, values: values, selection: selection)
     if let name = options.name, let candidate, !options.isFresh,
-      candidate.values != values || candidate.selection != selection
+      !candidate.values.hasSameBytes(as: values) || candidate.selection != selection
     {
       let found = "\(candidate.values)\(candidate.selection.map { " and \($0)" } ?? "")"
       throw FlowFailure.other(
@@ -52,7 +52,12 @@ struct FlowStart: Sendable {
     let isNew = options.selection.isPart || options.isFresh || state == .cancelled
     var refusal: String?
     if let candidate, !isNew, options.name == nil, state != .result {
-      refusal = Self.refusal(candidate, candidateSummary, file, next: (last?.number ?? 0) + 1)
+      // Other processes note the end of a killed one in its run.
+      let ended =
+        state == .error
+        ? nil : try await journal.lastSignOfLife(ofRun: candidate.number).map(Date.init)
+      refusal = Self.refusal(
+        candidate, candidateSummary, ended, file, next: (last?.number ?? 0) + 1)
     }
     isOver = state == .result
     isContinued =
@@ -82,11 +87,11 @@ struct FlowStart: Sendable {
 
   /// Why a run that has not succeeded is too old to be continued; nil if it is not.
   private static func refusal(
-    _ run: FlowRunRecord, _ summary: RunSummary?, _ file: FlowFile, next: Int
+    _ run: FlowRunRecord, _ summary: RunSummary?, _ ended: Date?, _ file: FlowFile, next: Int
   ) -> String? {
-    let ended = summary.map(\.updated) ?? Date(milliseconds: run.began)
+    let ended = ended ?? summary?.updated ?? Date(milliseconds: run.began)
     // A clock that was set back says nothing about the age.
-    let age = Duration.milliseconds(abs(Int64(ended.timeIntervalSinceNow * 1_000)))
+    let age = Duration.milliseconds(max(0, Int64(-ended.timeIntervalSinceNow * 1_000)))
     if age <= file.resumeWithin { return nil }
     return "run \(run.number) \(verb(summary)) \(age.readableTime) ago, more than resume-within "
       + "(\(file.resumeWithin.readableTime)): beginning run \(next)"

@@ -17,18 +17,19 @@ struct FlowUnitOperation: ComposableOperation {
       return FlowStepState(FlowMade(needs.map { (name: $0.key, made: $0.value.made) }))
     }
     let used = FlowUse(needs.mapValues(\.made))
-    if session.plan.decisions[unit.step.name] != .runs(.selected) {
-      let decision = try session.checker.decision(
-        for: unit, needs: used, predecessor: session.plan.predecessor(of: unit.step))
-      if decision.isSettled {
-        session.note(end(decision == .done ? .done : .upToDate))
-        return FlowStepState(session.checker.record(of: unit))
-      }
-    }
-    let execution = try FlowExecution(unit: unit, used: used, session: session)
-    let attempts = execution.attempts
+    let attempts = FlowAttemptCounter()
     defer { session.runner.ended(unit) }
     do {
+      if session.plan.decisions[unit.step.name] != .runs(.selected) {
+        let decision = try session.checker.decision(
+          for: unit, needs: used, predecessor: session.plan.predecessor(of: unit.step))
+        if decision.isSettled {
+          session.note(end(decision == .done ? .done : .upToDate))
+          return FlowStepState(session.checker.record(of: unit))
+        }
+      }
+      let execution = try FlowExecution(
+        unit: unit, used: used, attempts: attempts, session: session)
       let record = try await execution.perform(in: context)
       session.note(end(.succeeded, duration: attempts.duration, attempts: attempts.count))
       return FlowStepState(record)

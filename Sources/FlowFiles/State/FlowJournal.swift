@@ -72,6 +72,11 @@ struct FlowJournal: Sendable {
       ended INTEGER NOT NULL, duration INTEGER NOT NULL, PRIMARY KEY (flow, step, run))
       STRICT, WITHOUT ROWID
     """,
+    // When a process has last worked on a run, in milliseconds since 1970.
+    """
+    CREATE TABLE IF NOT EXISTS flow_life (flow TEXT NOT NULL, run INTEGER NOT NULL,
+      time INTEGER NOT NULL, PRIMARY KEY (flow, run)) STRICT, WITHOUT ROWID
+    """,
     // The number of the last success of each flow.
     """
     CREATE TABLE IF NOT EXISTS flow_counter (flow TEXT PRIMARY KEY, number INTEGER NOT NULL)
@@ -182,6 +187,7 @@ extension FlowJournal {
           ])
         let oldest: [SQLiteValue] = [.text(flow), .integer(Int64(run.number - 1_000))]
         try connection.execute("DELETE FROM flow_run WHERE flow = ?1 AND number <= ?2", oldest)
+        try connection.execute("DELETE FROM flow_life WHERE flow = ?1 AND run <= ?2", oldest)
         // Of each step, the last success stays.
         try connection.execute(
           """
@@ -189,6 +195,63 @@ extension FlowJournal {
             (SELECT 1 FROM flow_success WHERE flow = ?1 AND step = old.step AND run > old.run)
           """, oldest)
       }
+    }
+  }
+
+  /// Removes the successes of a step or a child in some runs, and in all runs with the values of one.
+  func forget(_ unit: String, in runs: Set<Int>, withValuesOf sample: Int?) async throws {
+    let numbers = try JSONRunCoder().encode(Array(runs))
+    try await worker.run { [flow] connection in
+      try connection.execute(
+        """
+        DELETE FROM flow_success WHERE flow = ?1 AND step = ?2 AND run IN (
+          SELECT value FROM json_each(?3) UNION ALL SELECT number FROM flow_run
+          WHERE flow = ?1 AND "values" =
+            (SELECT "values" FROM flow_run WHERE flow = ?1 AND number = ?4))
+        """,
+        [
+          .text(flow), .text(unit), .text(numbers), sample.map { .integer(Int64($0)) } ?? .null,
+        ])
+    }
+  }
+
+  /// Returns the number of the last success of the flow, and of each step and child, in any run.
+  func numbers() async throws -> (last: Int64, units: [ExactText: Int64]) {
+    try await worker.run { [flow] connection in
+      let last = try connection.fetchOne(
+        "SELECT number FROM flow_counter WHERE flow = ?1", [.text(flow)]
+      ) { $0.integer(at: 0) }
+      let units = try connection.fetchAll(
+        "SELECT step, max(number) FROM flow_success WHERE flow = ?1 GROUP BY step", [.text(flow)]
+      ) { (ExactText($0.text(at: 0) ?? ""), $0.integer(at: 1)) }
+      return (last ?? 0, Dictionary(units, uniquingKeysWith: max))
+    }
+  }
+
+  /// Notes that a process works on a run. The caller does not wait for it.
+  func noteSignOfLife(ofRun number: Int) {
+    let now = FlowStepRecord.now
+    worker.runLaterIfOpen { [flow] connection in
+      // The next note, or the end of a step, is another sign.
+      try? connection.execute(
+        "INSERT OR REPLACE INTO flow_life VALUES (?1, ?2, ?3)",
+        [.text(flow), .integer(Int64(number)), .integer(now)])
+    }
+  }
+
+  /// Returns when a process has last worked on a run that has not ended, in milliseconds since 1970; nil
+  /// if there is no sign of it.
+  func lastSignOfLife(ofRun number: Int) async throws -> Int64? {
+    try await worker.run { [flow] connection in
+      try connection.fetchOne(
+        """
+        SELECT max(time) FROM (
+          SELECT time FROM flow_life WHERE flow = ?1 AND run = ?2
+          UNION ALL SELECT max(began) FROM flow_session WHERE flow = ?1 AND run = ?2
+          UNION ALL SELECT max(coalesce(ended, began)) FROM flow_step WHERE flow = ?1 AND run = ?2
+          UNION ALL SELECT max(ended) FROM flow_success WHERE flow = ?1 AND run = ?2)
+        """, [.text(flow), .integer(Int64(number))]
+      ) { $0.text(at: 0) == nil ? nil : $0.integer(at: 0) } ?? nil
     }
   }
 

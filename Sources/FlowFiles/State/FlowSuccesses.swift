@@ -1,4 +1,5 @@
 import CompositeOperations
+import DurableOperations
 import SQLiteSupport
 import SystemSupport
 
@@ -80,7 +81,8 @@ extension SQLiteConnection {
       [
         .text(flow), .text(record.unit), .integer(Int64(record.run)), .text(record.definition),
         .text(record.inputs), .text(record.outputs),
-        record.lines.map { .text($0.joined(separator: "\n")) } ?? .null, .text(record.used.text),
+        try record.lines.map { .text(try JSONRunCoder().encode($0)) } ?? .null,
+        .text(record.used.text),
         .integer(number), .integer(record.made), .integer(record.ended),
         .integer(record.duration),
       ])
@@ -137,12 +139,12 @@ extension FlowRecord {
     let known = definitions[step]
     self.init(
       unit: unit, run: Int(row.integer(at: 1)),
-      definition: known == definition ? known ?? definition : definition,
+      definition: known?.hasSameBytes(as: definition) == true ? known ?? definition : definition,
       inputs: last?.inputs == inputs ? last?.inputs ?? inputs : inputs,
       outputs: row.text(at: 4) ?? "",
-      lines: row.text(at: 5).map {
-        $0.utf8.isEmpty ? [] : $0.split(separator: "\n").map(String.init)
-      }, used: FlowUse(text: row.text(at: 6) ?? ""), number: row.integer(at: 7),
+      // Without them, the step runs again.
+      lines: row.text(at: 5).flatMap { try? JSONRunCoder().decode([String].self, from: $0) },
+      used: FlowUse(text: row.text(at: 6) ?? ""), number: row.integer(at: 7),
       made: row.integer(at: 8), ended: row.integer(at: 9), duration: row.integer(at: 10))
   }
 }

@@ -154,6 +154,11 @@ struct FlowArguments {
     } else if positions.count > 1 {
       step = positions[1]
     }
+    if run.name != nil, !run.selection.from.isEmpty || !run.selection.only.isEmpty {
+      throw UsageError(
+        "flow run: --run with --from or --only, which begin a run of their own; expected one of them"
+      )
+    }
     if queue != nil, address == nil {
       throw UsageError("flow run: --queue without --on; expected --on ADDRESS")
     }

@@ -8,6 +8,7 @@ import Testing
     (["run"], "flow run: no FILE; expected FILE"),
     (["show", "a", "b"], "flow show: unexpected argument b; expected FILE"),
     (["run", "a", "--run", "a/b"], "flow run: invalid name of a run a/b; expected letters, "),
+    (["run", "a", "--run", "x", "--only", "c"], "flow run: --run with --from or --only, which "),
     (["run", "a", "b", "--only", "c"], "flow run: b and --from or --only; expected steps, or "),
     (["run", "a", "--fast"], "flow run: unknown option --fast; expected --set, "),
     (["run", "a", "--set"], "flow run: --set without a value; expected name=text"),

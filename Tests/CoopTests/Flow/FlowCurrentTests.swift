@@ -117,6 +117,102 @@ import Testing
     #expect(try await !flow.run().error.contains("earlier version"))
   }
 
+  @Test func `L6: the file of the standard input is an input`() async throws {
+    let flow = try FlowFixture(
+      #""a": {"run": ["tee", "out"], "stdin": "in", "outputs": ["out"]}"#)
+    try flow.folder.write("1", to: "in")
+    #expect(try await flow.run().status == 0)
+    try flow.folder.write("22", to: "in")
+    #expect(try await flow.run("--dry-run").text == "a: in is newer\n")
+    #expect(try await flow.run().status == 0)
+    #expect(flow.text("out") == "22")
+  }
+
+  @Test func `L6: a definition is compared by bytes`() async throws {
+    func steps(_ name: String) -> String {
+      #""a": {"run": ["touch", "\#(name)", "out"], "outputs": ["out"]}"#
+    }
+    let flow = try FlowFixture(steps("caf\u{E9}"))
+    #expect(try await flow.run().status == 0)
+    try flow.write(steps("cafe\u{301}"))
+    #expect(try await flow.run("--dry-run").text == "a: its definition changed\n")
+  }
+
+  @Test func `L6: an error before the commands of a step fails it`() async throws {
+    // The name is not UTF-8, and the input of the other step is a pattern that finds it.
+    let flow = try FlowFixture(
+      #"""
+      "a": {"run": "mkdir -p d; touch d/$(printf 'lat\\351')"},
+      "b": {"run": "true", "needs": ["a"], "inputs": ["d/*"], "outputs": ["*.none"]}
+      """#)
+    let printed = try await flow.run()
+    #expect(printed.status == 1, "\(printed.error)")
+    #expect(printed.ends.contains { $0.hasPrefix("b: failed, ") }, "\(printed.text)")
+  }
+
+  @Test func `L6: a step without outputs that failed again is not done`() async throws {
+    let flow = try FlowFixture(
+      """
+      "load": {"run": "echo load >> log; test ! -e broken"},
+      "last": {"run": "test -e ok", "needs": ["load"]}
+      """)
+    #expect(try await flow.run().status == 1)
+    try flow.folder.write("", to: "broken")
+    #expect(try await flow.run("--only", "load").status == 1)
+    try flow.remove("broken")
+    try flow.folder.write("", to: "ok")
+    let resumed = try await flow.run()
+    #expect(resumed.ends == ["load: succeeded", "last: succeeded"], "\(resumed.error)")
+    #expect(flow.lines("log").count == 3)
+  }
+
+  @Test func `L6: a step runs after one that ran again before the flow was killed`() async throws {
+    func steps(_ a: String) -> String {
+      """
+      "a": {"run": "echo \(a) >> log"},
+      "kill": {"run": "if test -e kill; then rm kill; kill -9 $PPID; sleep 60; fi", "after": ["a"]},
+      "b": {"run": "echo b >> log", "after": ["a", "kill"]},
+      "last": {"run": "test -e ok", "after": ["b"]}
+      """
+    }
+    let flow = try FlowFixture(steps("a1"), head: #""width": 1,"#)
+    #expect(try await flow.run().status == 1)
+    try flow.write(steps("a2"))
+    try flow.folder.write("", to: "kill")
+    _ = try await flow.run()
+    #expect(flow.lines("log") == ["a1", "b", "a2"])
+    try flow.folder.write("", to: "ok")
+    let resumed = try await flow.run()
+    #expect(resumed.status == 0, "\(resumed.error)")
+    #expect(flow.lines("log") == ["a1", "b", "a2", "b"])
+  }
+
+  @Test func `L10: the rows of a step are the same when the run is continued`() async throws {
+    let flow = try FlowFixture(
+      #"""
+      "rows": {"run": ["cat", "rows.csv"]},
+      "a": {"each": {"rows-of": "rows"}, "run": ["echo", "${each.n}", "${each.text}"]},
+      "last": {"run": "test -e ok", "needs": ["a"]}
+      """#)
+    try flow.folder.write("n,text\n1,\"two\nlines\"\n2,x\r\n", to: "rows.csv")
+    #expect(try await flow.run().status == 1)
+    try flow.folder.write("", to: "ok")
+    let resumed = try await flow.run()
+    #expect(resumed.ends == ["last: succeeded"], "\(resumed.error)")
+  }
+
+  @Test func `L12: a step whose children are unknown does not wait for them forever`()
+    async throws
+  {
+    let flow = try FlowFixture(
+      """
+      "names": {"run": ["echo", "x"]}, "a": {"each": {"lines-of": "names"}, "run": "true"},
+      "b": {"each": {"same-as": "a"}, "run": "true"}
+      """)
+    let printed = try await flow.run("--only", "b")
+    #expect(printed.ends == ["b: skipped, not all of its children ran"])
+  }
+
   // MARK: Runs
 
   @Test func `L7: after resume-within, a new run begins, and a message says why`() async throws {
@@ -136,6 +232,21 @@ import Testing
     let named = try await flow.run("--run", "x")
     #expect(named.error.contains("resuming run 3 (x) of 'f', failed at "), "\(named.error)")
     #expect(flow.lines("log") == ["a", "a", "a"])
+  }
+
+  @Test func `L7: an interrupted run is as old as its last sign of life`() async throws {
+    let flow = try FlowFixture(
+      #""a": {"run": "if mkdir once; then kill -9 $PPID; sleep 60; fi"}"#)
+    _ = try await flow.run()
+    let journal = try SQLiteConnection.open(
+      flow.journal, for: .writing, SQLiteConfiguration(access: .existing))
+    // The engine notes a later time when it finds that the process has ended.
+    for table in ["flow_life SET time", "flow_session SET began", "flow_step SET began"] {
+      try journal.execute("UPDATE \(table) = 1700000000000")
+    }
+    let printed = try await flow.run()
+    #expect(printed.error.contains("run 1 was interrupted "), "\(printed.error)")
+    #expect(printed.error.contains("more than resume-within (12 h): beginning run 2"))
   }
 
   @Test func `L7: a named run is continued until it has succeeded, and then it is over`()

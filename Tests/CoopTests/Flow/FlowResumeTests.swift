@@ -18,7 +18,8 @@ import Testing
     let resumed = try await flow.run()
     #expect(resumed.status == 0, "\(resumed.error)")
     #expect(flow.lines("log") == ["a", "b", "c", "d"])
-    let line = String(resumed.error.split(separator: "\n").first ?? "")
+    let lines = resumed.error.split(separator: "\n").map(String.init)
+    let line = lines.first { $0.contains("resuming") } ?? ""
     let message =
       /coop flow: resuming run 1 of 'f', interrupted at [0-9:]{8}: 2 of 4 steps are done/
     #expect(try message.wholeMatch(in: line) != nil, "\(line)")
@@ -36,7 +37,8 @@ import Testing
     try flow.write(Self.steps.replacing("echo b", with: "echo B"))
     let resumed = try await flow.run()
     #expect(flow.lines("log") == ["a", "b", "B", "c", "d"])
-    let line = String(resumed.error.split(separator: "\n").first ?? "")
+    let lines = resumed.error.split(separator: "\n").map(String.init)
+    let line = lines.first { $0.contains("resuming") } ?? ""
     #expect(
       line.hasSuffix(": 1 of 4 steps are done; 'b' runs again because its definition changed"),
       "\(line)")

@@ -118,7 +118,7 @@ extension HostileFile {
       "3:24: invalid duration 'soon'; expected a number and ms, s, m or h, such as 10m",
       "5:46: invalid text 'yes' in interactive of 'a'; expected true or false",
       "6:43: stdin of 'b' has no effect: the step is interactive",
-      "7:34: lines-of of 'c' reads the output of 'b', which is interactive and writes to the terminal"
+      "7:34: each of 'c' reads the output of 'b', which is interactive and writes to the terminal"
     ),
   ]
 }

@@ -70,7 +70,7 @@ extension FlowPlan {
     let name = command.unit.stepName
     guard checker.runs.contains(command.run),
       let step = checker.file.step(named: name), decisions[name]?.isSettled == false,
-      command.definition == checker.definitions[name],
+      checker.definitions[name]?.hasSameBytes(as: command.definition) == true,
       command.succeeded == checker.records[ExactText(command.unit)]?.number ?? 0,
       let unit = step.units(children[name]).first(where: {
         ExactText($0.name) == ExactText(command.unit)

@@ -69,7 +69,7 @@ struct LaunchedCommand {
     after earlier: [FlowCommandProcess], in context: OperationContext
   ) async throws -> FlowCommandProcess {
     if context.fencingToken ?? 1 > 1 || !earlier.isEmpty {
-      await FlowOrphans(earlier, mark: id.text).terminate { _ in
+      try await FlowOrphans(earlier, mark: id.text).terminate { _ in
         .seconds(2)
       }
     }
