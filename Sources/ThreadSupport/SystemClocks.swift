@@ -23,7 +23,9 @@ package struct EventTime: Sendable {
   package static var wallClockNow: Int64 {
     var time = timespec()
     unsafe clock_gettime(CLOCK_REALTIME, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    // A clock that was set beyond the year 2262 is no reason to trap.
+    let (seconds, isTooLate) = Int64(time.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
+    return isTooLate ? .max : seconds &+ Int64(time.tv_nsec)
   }
 
   #if canImport(Darwin) || compiler(<6.3)

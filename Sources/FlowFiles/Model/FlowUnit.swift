@@ -20,6 +20,9 @@ extension FlowStep {
   /// The names of the steps that must have succeeded.
   var neededNames: [String] { (each?.reference.map { [$0.name] } ?? []) + needs.map(\.name) }
 
+  /// The names of the steps whose products the step may use: with `outputs`, also those in `after`.
+  var usedNames: [String] { neededNames + (outputs.isEmpty ? [] : after.map(\.name)) }
+
   /// The step, or its children if it has `each`.
   func units(_ values: [String]?) -> [FlowUnit] {
     guard each != nil else { return [FlowUnit(step: self, each: nil)] }

@@ -48,8 +48,8 @@ struct FlowPlan: Sendable {
 
   /// Why a step runs that needs steps which run; nil if it needs none of them.
   fileprivate func decisionByNeeds(of step: FlowStep, _ file: FlowFile) -> FlowDecision? {
-    let pending = step.neededNames.filter(runs)
-    let certain = pending.first { name in
+    let pending = step.usedNames.filter(runs)
+    let certain = step.neededNames.filter(runs).first { name in
       guard case .runs = decisions[name], let need = file.step(named: name) else { return false }
       return need.outputs.isEmpty && need.each == nil
     }
@@ -72,7 +72,7 @@ private struct PlannedStep {
 
   init(_ step: FlowStep, _ checker: FlowChecker, _ plan: FlowPlan) throws {
     let byNeeds = plan.decisionByNeeds(of: step, checker.file)
-    let made = step.neededNames.map { ($0, plan.made(by: $0) ?? FlowMade(number: 0)) }
+    let made = step.usedNames.map { ($0, plan.made(by: $0) ?? FlowMade(number: 0)) }
     if step.isGroup {
       decision = plan.pendingNeed(of: step).map { .mayRun(after: $0) } ?? .upToDate
       state = FlowStepState(FlowMade(made.map { (name: $0, made: $1) }))

@@ -41,7 +41,12 @@ extension FlowSelection {
     for name in targets + only { try file.checkStep(name) }
     if isPart {
       var names = Set(only)
-      for name in from { names.formUnion(try file.steps(from: name)) }
+      for name in from {
+        names.formUnion(
+          try file.steps(from: name).filter {
+            $0 == name || file.step(named: $0)?.isManual == false
+          })
+      }
       return Steps(included: names, forced: names)
     }
     let included = file.closure(

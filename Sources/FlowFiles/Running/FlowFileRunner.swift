@@ -159,8 +159,8 @@ package struct FlowFileRunner: Sendable {
       ofRun: start.run.number, named: file.steps.map(\.name),
       count: plan.count { $0 != .excluded })
     let session = FlowSession(
-      checker, plan, journal: journal, keepsGoing: options.keepsGoing, reporter: reporter,
-      runner: runner)
+      checker, plan, journal: journal, after: numbers.last, keepsGoing: options.keepsGoing,
+      reporter: reporter, runner: runner)
     // An output without a reader does not end the flow.
     SystemSignal.ignore(SystemSignal.brokenPipe)
     session.recordSettledSteps()

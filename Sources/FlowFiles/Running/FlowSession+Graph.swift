@@ -4,8 +4,8 @@ package import CompositeOperations
 enum FlowDependency: Sendable {
   /// The dependent step needs it, and it has succeeded.
   case succeeded(String, FlowStepState)
-  /// The dependent step runs after it.
-  case ended
+  /// The dependent step runs after it. The state is nil if it has not succeeded.
+  case ended(String, FlowStepState?)
 }
 
 extension FlowSession {
@@ -25,10 +25,18 @@ extension FlowSession {
     of step: FlowStep, _ dependencies: [FlowDependency]
   ) -> [String: FlowStepState] {
     var states: [String: FlowStepState] = [:]
-    for name in step.neededNames { states[name] = plan.state(of: name) }
-    // A step with `same-as` also begins after what the other step needs.
-    for case .succeeded(let name, let state) in dependencies where step.neededNames.contains(name) {
-      states[name] = state
+    for name in step.usedNames { states[name] = plan.state(of: name) }
+    for dependency in dependencies {
+      switch dependency {
+      // A step with `same-as` also begins after what the other step needs.
+      case .succeeded(let name, let state):
+        if step.neededNames.contains(name) { states[name] = state }
+      case .ended(let name, let state):
+        // A step that failed may have changed anything. No success has a negative number.
+        if step.usedNames.contains(name) {
+          states[name] = state ?? FlowStepState(FlowMade(number: -1 - lastNumber))
+        }
+      }
     }
     return states
   }
@@ -62,7 +70,10 @@ extension FlowFile {
       let dependencies =
         needs.compactMap { name in
           nodes[name].map { node in node.map { FlowDependency.succeeded(name, $0) } }
-        } + after.compactMap { name in nodes[name].map { $0.outcome.map { _ in .ended } } }
+        }
+        + after.compactMap { name in
+          nodes[name].map { $0.outcome.map { FlowDependency.ended(name, try? $0.get()) } }
+        }
       nodes[step.name] = graph.add(needingAll: dependencies, named: step.name) {
         operation(step, $0)
       }

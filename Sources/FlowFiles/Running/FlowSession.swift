@@ -12,6 +12,8 @@ final class FlowSession: Sendable {
   let journal: FlowJournal
   let checker: FlowChecker
   let plan: FlowPlan
+  /// The number of the last success before this process.
+  let lastNumber: Int64
   let keepsGoing: Bool
   let reporter: FlowReporter
   let runner: any FlowRunner
@@ -26,9 +28,10 @@ final class FlowSession: Sendable {
   private let ends = Lock<[ExactText: FlowEnd]>([:])
 
   init(
-    _ checker: FlowChecker, _ plan: FlowPlan, journal: FlowJournal, keepsGoing: Bool,
-    reporter: FlowReporter, runner: any FlowRunner
+    _ checker: FlowChecker, _ plan: FlowPlan, journal: FlowJournal, after lastNumber: Int64,
+    keepsGoing: Bool, reporter: FlowReporter, runner: any FlowRunner
   ) {
+    self.lastNumber = lastNumber
     file = checker.file
     folder = checker.folder
     self.checker = checker

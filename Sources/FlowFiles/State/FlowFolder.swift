@@ -54,8 +54,14 @@ package struct FlowFolder: Sendable {
   /// - Throws: The error of the system.
   func make() throws {
     for folder in [logs, URL(fileURLWithPath: journal).deletingLastPathComponent().path] {
-      try FileManager.default.createDirectory(
-        atPath: folder, withIntermediateDirectories: true)
+      do {
+        // The logs and the runs are as private as the journal.
+        try FileManager.default.createDirectory(
+          atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+      } catch {
+        throw FlowFailure.other(
+          "the folder \(folder.onOneLine) cannot be made: \(error.localizedDescription)")
+      }
     }
   }
 

@@ -128,6 +128,34 @@ import Testing
     #expect(flow.text("out") == "22")
   }
 
+  @Test func `L6: a step with outputs runs again if a step in its after made something new`()
+    async throws
+  {
+    let flow = try FlowFixture(
+      """
+      "part": {"each": "in/*", "run": "test ! -e fail; mkdir -p out/in; cp $each out/$each",
+        "inputs": ["${each}"], "outputs": ["out/${each}"]},
+      "all": {"run": "cat out/in/* > all; echo all >> log", "after": ["part"], "outputs": ["all"]}
+      """)
+    try flow.folder.write("1", to: "in/1")
+    #expect(try await flow.run().status == 0)
+    #expect(try await flow.run("--dry-run").text == "nothing would run\n")
+    try flow.folder.write("2", to: "in/2")
+    #expect(try await flow.run().status == 0)
+    #expect(flow.text("all") == "12")
+    // It also runs after a failure, and again after the next one.
+    try flow.folder.write("", to: "fail")
+    try flow.folder.write("3", to: "in/3")
+    for count in [3, 4] {
+      #expect(try await flow.run("--fresh").status == 1)
+      #expect(flow.lines("log").count == count)
+    }
+    try flow.remove("fail")
+    #expect(try await flow.run().status == 0)
+    #expect(flow.text("all") == "123")
+    #expect(try await flow.run("--dry-run").text == "nothing would run\n")
+  }
+
   @Test func `L6: a definition is compared by bytes`() async throws {
     func steps(_ name: String) -> String {
       #""a": {"run": ["touch", "\#(name)", "out"], "outputs": ["out"]}"#

@@ -61,6 +61,7 @@ import Testing
     #expect(flow.lines("log") == ["a"])
     #expect(try await flow.run("deploy").status == 0)
     #expect(Set(flow.lines("log").dropFirst()) == ["a", "key", "deploy"])
+    #expect(try await flow.run("--from", "a").ends == ["a: succeeded"])
   }
 
   @Test func `L12: a step without commands runs what it needs, and nothing itself`()
