@@ -1,6 +1,7 @@
 import DurableOperations
 import Foundation
 import SQLiteSupport
+import SystemSupport
 
 /// The journal of a flow: the durable runs of the engine, and in the same file tables with the runs
 /// of flows and the last successes of their steps.
@@ -8,11 +9,13 @@ struct FlowJournal: Sendable {
   let flow: String
   let store: RunStore
   let worker: SQLiteWorker
+  private let path: String
   private let successes = FlowSuccesses()
 
   init(of flow: String, in folder: FlowFolder) {
     self.flow = flow
     let path = folder.journal
+    self.path = path
     store = .sqlite(path, options: RunStoreOptions(retention: .seconds(400 * 86_400)))
     worker = SQLiteWorker("flow journal") {
       let connection = try SQLiteConnection.open(
@@ -57,6 +60,11 @@ struct FlowJournal: Sendable {
   func close() async {
     await worker.close()
     await store.close()
+    // If two connections are closed at the same time, neither is the last one, and the files stay.
+    if FileSystem.isMissing("\(path)-wal") { return }
+    let connection = try? SQLiteConnection.open(
+      path, for: .writing, SQLiteConfiguration(access: .existing))
+    try? connection?.execute("PRAGMA wal_checkpoint(TRUNCATE)")
   }
 
   private static let tables = [
