@@ -9,7 +9,7 @@ struct FlowOnTests {
       #"""
       "a": {"run": "echo $PPID > worker; printf 'x\\000\\377\\n'; echo \"$v $E\" >&2; cat; pwd",
         "in": "sub", "env": {"E": "${v}!"}, "stdin": "input"}
-      """#, head: #""values": {"v": "v \"'$"},"#)
+      """#, head: #""values": {"v": "v \"'$$"},"#)
     try on.flow.folder.write("from a file\n", to: "sub/input")
     let worker = try on.startWorker()
     let printed = try await on.program().run()
@@ -190,7 +190,7 @@ struct FlowOnTests {
     for message in [
       "step 'a' failed: folder: \(folder)/no/such does not exist on \(host); with --on, every machine"
         + " needs the same folders after 1 attempt",
-      "step 'b' failed: stdin: \(folder)/none cannot be read on \(host) after 1 attempt",
+      "step 'b' failed: its input 'none' does not exist",
       "step 'c' failed: on \(host): no-such-program cannot be started",
     ] { #expect(printed.error.contains(message), "\(printed.error)") }
   }
