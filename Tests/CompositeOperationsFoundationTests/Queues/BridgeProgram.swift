@@ -216,11 +216,12 @@ extension BridgeProgram {
     let run = ParallelOperation(children, width: .limited(to: 64), onFailure: .runAll)
       .collectingOutcomes().start()
     while queue.operationCount < operations.count { await Task.yield() }
-    let behind = operations[((canceller ?? 0) + 1)...]
+    let rest = operations[(canceller ?? 0)...]
     table.set(operations) {
       run.cancel()
-      // Later nodes begin when this one ends, and must be cancelled by then.
-      while behind.contains(where: { !$0.isCancelled }) { sched_yield() }
+      // Later nodes begin when this one ends, and must be cancelled by then. This one, too: its
+      // failure would be its outcome if it ended before the cancellation reached it.
+      while rest.contains(where: { !$0.isCancelled }) { sched_yield() }
     }
     queue.isSuspended = false
     let outcomes = await run.outcome
