@@ -11,7 +11,7 @@ import Testing
     private static var count: Int {
       let environment = ProcessInfo.processInfo.environment
       return environment["COMPOSITE_FLOW_PROGRAMS"].flatMap { Int($0) }
-        ?? (environment["COMPOSITE_TEST_DEPTH"] == "full" ? 24 : 4)
+        ?? (environment["COMPOSITE_TEST_DEPTH"] == "full" ? 12 : 4)
     }
 
     /// The name begins with no rule, because the mutation check would run it at full depth for each
