@@ -115,7 +115,7 @@ enum FlowKey: String, CaseIterable, Sendable {
     case .backoff: "The delay before the second attempt. Each further delay is longer."
     case .timeout: "The maximum duration of an attempt."
     case .stopGrace:
-      "The time between SIGTERM and SIGKILL for a command that is told to end. Default: 10s."
+      "The time between SIGTERM and SIGKILL for a command that the flow terminates. Default: 10s."
     case .directory: "The working directory."
     case .accept: "The exit statuses that count as success. Default: 0."
     case .stdin: "A file for the standard input."

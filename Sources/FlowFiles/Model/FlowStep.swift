@@ -28,7 +28,7 @@ package struct FlowStep: Hashable, Sendable {
   package var backoff: Duration? { options.value.backoff }
   /// The maximum duration of an attempt.
   package var timeout: Duration? { options.value.timeout }
-  /// The time between SIGTERM and SIGKILL for a command that is told to end.
+  /// The time between SIGTERM and SIGKILL for a command that the flow terminates.
   package var stopGrace: Duration { options.value.stopGrace }
   package var directory: FlowTemplate? { options.value.directory }
   /// The program and the arguments before a text for the shell.

@@ -132,9 +132,15 @@ struct FlowChecker: Sendable {
       unit.outputs(values), folder.workingFolder(unit.directory(values)))
   }
 
-  /// The files of a pattern of `each`.
-  func files(_ pattern: FlowTemplate, of step: FlowStep) throws -> [String] {
-    try view.files(
-      pattern, values, folder.workingFolder(step.directory?.text(values)))
+  /// Returns the values of the children of a step as the file and the files on the disk show them; nil
+  /// if another step provides them, or without children.
+  func values(of step: FlowStep) throws -> [String]? {
+    switch step.each {
+    case .list, .matrix: step.each?.knownValues(values)
+    case .glob(let pattern):
+      try view.files(pattern, values, folder.workingFolder(step.directory?.text(values)))
+    case .rowsOfFile(let file): try folder.rows(of: file, step, values)
+    case nil, .linesOf, .rowsOf, .sameAs: nil
+    }
   }
 }

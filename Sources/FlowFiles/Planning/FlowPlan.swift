@@ -118,12 +118,10 @@ private struct PlannedStep {
     of step: FlowStep, _ checker: FlowChecker, _ plan: FlowPlan, isPending: Bool
   ) throws -> [String]? {
     switch step.each {
-    case nil: nil
-    case .list, .matrix: step.each?.knownValues(checker.values)
-    case .glob(let template): isPending ? nil : try checker.files(template, of: step)
-    case .rowsOfFile(let template):
-      // An error is reported when the step begins.
-      isPending ? nil : try? checker.folder.rows(of: template, step, checker.values)
+    case nil, .list, .matrix: try checker.values(of: step)
+    case .glob: isPending ? nil : try checker.values(of: step)
+    // An error is reported when the step begins.
+    case .rowsOfFile: isPending ? nil : try? checker.values(of: step)
     case .linesOf(let source), .rowsOf(let source): plan.state(of: source.name)?.lines
     case .sameAs(let source): plan.children[source.name]
     }

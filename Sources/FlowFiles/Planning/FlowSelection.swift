@@ -20,6 +20,18 @@ package struct FlowSelection: Sendable {
     let words = targets + only.map { "--only \($0)" } + from.map { "--from \($0)" }
     return words.isEmpty ? nil : words.joined(separator: " ")
   }
+
+  /// Reads what ``text`` has written. No name of a step has a space.
+  package init(text: String) {
+    var words = text.split(separator: " ").map(String.init)[...]
+    while let word = words.popFirst() {
+      switch word {
+      case "--from": from.append(words.popFirst() ?? "")
+      case "--only": only.append(words.popFirst() ?? "")
+      default: targets.append(word)
+      }
+    }
+  }
 }
 
 extension FlowSelection {

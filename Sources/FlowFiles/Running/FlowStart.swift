@@ -80,9 +80,9 @@ struct FlowStart: Sendable {
     if let last, last.number != candidate?.number {
       lastSummary = try await journal.store.summary(of: journal.id(ofRun: last.number))
     }
+    // A run that failed may have been killed while it still ended processes.
     mayHaveOrphans =
-      candidate != nil && state?.hasEnded != true
-      || last != nil && lastSummary?.state.hasEnded != true
+      candidate != nil && state != .result || last != nil && lastSummary?.state != .result
   }
 
   /// Why a run that has not succeeded is too old to be continued; nil if it is not.

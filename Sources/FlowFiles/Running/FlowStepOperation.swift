@@ -81,11 +81,7 @@ extension FlowSession {
     of step: FlowStep, _ needs: [String: FlowStepState]
   ) async throws -> [String]? {
     switch step.each {
-    case nil: return []
-    case .list, .matrix: return step.each?.knownValues(checker.values)
-    case .rowsOfFile(let template): return try folder.rows(of: template, step, checker.values)
-    case .glob(let template):
-      return try checker.files(template, of: step)
+    case nil, .list, .matrix, .glob, .rowsOfFile: return try checker.values(of: step)
     case .linesOf(let source), .rowsOf(let source):
       guard let lines = needs[source.name]?.lines ?? checker.records[ExactText(source.name)]?.lines
       else {

@@ -5,9 +5,9 @@ import TestSupport
   import TestSupport
   import Testing
 
-  /// Commands that are told to end.
+  /// Commands that the flow terminates.
   @Suite(.timeLimit(.minutes(5))) struct FlowStopTests {
-    /// At first it runs until it is told to end, and then exits with status 0. Later it does its work.
+    /// At first it runs until it is terminated, and then exits with status 0. Later it does its work.
     private static let command = """
       if test -e began; then echo whole > out; exit 0; fi
       trap 'exit 0' TERM
@@ -25,7 +25,7 @@ import TestSupport
     }
 
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT])
-    func `L13: a command that a signal told to end has not succeeded, whatever its status`(
+    func `L13: a command that a signal has terminated has not succeeded, whatever its status`(
       signal: Int32
     ) async throws {
       let flow = try flow()
