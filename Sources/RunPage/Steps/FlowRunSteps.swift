@@ -126,17 +126,7 @@ struct FlowRunSteps: Sendable {
 
   /// The names of the steps that options select; nil for all.
   private static func selection(_ text: String?, in file: FlowFile) -> Set<String>? {
-    guard let text else { return nil }
-    var selection = FlowSelection()
-    var words = text.split(separator: " ").map(String.init)[...]
-    while let word = words.popFirst() {
-      switch word {
-      case "--from": selection.from.append(words.popFirst() ?? "")
-      case "--only": selection.only.append(words.popFirst() ?? "")
-      default: selection.targets.append(word)
-      }
-    }
-    return try? selection.steps(of: file)
+    text.flatMap { try? FlowSelection(text: $0).steps(of: file) }
   }
 }
 
