@@ -248,7 +248,7 @@ let package = Package(
       name: "CoopTests",
       dependencies: [
         "CompositeOperations", "DurableOperations", "HTTPOperations", "SQLiteSupport",
-        "TestSupport", "coop",
+        "SystemSupport", "TestSupport", "coop",
       ],
       swiftSettings: strictTests),
     .testTarget(

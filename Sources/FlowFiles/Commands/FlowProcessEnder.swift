@@ -7,9 +7,38 @@ import SystemSupport
 final class FlowProcessEnder: Sendable {
   private struct Ending {
     let killing: ContinuousClock.Instant
-    /// The processes that have received SIGTERM.
-    var told: Set<Int32> = []
+    /// When processes have received SIGTERM, as ``ListedProcess/began``.
+    var told: [Int32: Int64] = [:]
+    /// When the process group of a running command received it from the caller.
+    var groupTold: Int64?
+    var hasSent = false
     var waiters: [CheckedContinuation<[Int32], Never>] = []
+
+    /// Returns the processes that receive SIGTERM now: all but those that have received it, and those
+    /// that their parent has started since it received it, which clean up.
+    ///
+    /// - Parameter processes: The running processes of the unit, parents before their children.
+    mutating func processesToTell(of processes: [FlowProcess]) -> [Int32] {
+      let now = ProcessTable.now
+      var cleaningUp: Set<Int32> = []
+      return processes.compactMap { found in
+        let (process, parent) = (found.process.process, found.process.parent)
+        if found.isOfCommand, let groupTold {
+          told[process] = groupTold
+          return nil
+        }
+        // Another process may have got the same number.
+        if let time = told[process], found.process.began <= time { return nil }
+        let isCleaningUp = told[parent].map { found.process.began >= $0 }
+        if isCleaningUp ?? cleaningUp.contains(parent) {
+          cleaningUp.insert(process)
+          return nil
+        }
+        told[process] = now
+        hasSent = true
+        return process
+      }
+    }
   }
 
   private struct State {
@@ -40,7 +69,7 @@ final class FlowProcessEnder: Sendable {
   ///
   /// - Returns: Whether none has received a signal.
   func cancel(_ unit: String) -> Bool {
-    state.withLock { $0.endings.removeValue(forKey: unit)?.told.isEmpty ?? true }
+    state.withLock { $0.endings.removeValue(forKey: unit)?.hasSent != true }
   }
 
   /// Ends the processes of a unit, and waits for their end, also in a cancelled task.
@@ -55,7 +84,7 @@ final class FlowProcessEnder: Sendable {
   ) {
     let isFirst = state.withLock { state in
       var ending = state.endings[unit] ?? Ending(killing: .now + grace)
-      if let waiter { ending.waiters.append(waiter) }
+      if let waiter { ending.waiters.append(waiter) } else { ending.groupTold = ProcessTable.now }
       state.endings[unit] = ending
       defer { state.isDue = true }
       return !state.isDue
@@ -84,10 +113,10 @@ final class FlowProcessEnder: Sendable {
           state.endings[unit] = nil
           continue
         }
-        for process in left {
-          if now >= ending.killing {
-            signals.append((SystemSignal.kill, process))
-          } else if ending.told.insert(process).inserted {
+        if now >= ending.killing {
+          signals += left.map { (SystemSignal.kill, $0) }
+        } else {
+          for process in ending.processesToTell(of: processes[unit] ?? []) {
             signals += [(SystemSignal.terminate, process), (SystemSignal.continue, process)]
           }
         }

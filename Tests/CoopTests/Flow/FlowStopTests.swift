@@ -2,6 +2,7 @@ import TestSupport
 
 #if os(Linux)
   import Foundation
+  import SystemSupport
   import TestSupport
   import Testing
 
@@ -102,6 +103,30 @@ import TestSupport
       #expect(!flow.exists("told"))
     }
 
+    @Test func `L8: what a process runs to clean up is not terminated`() async throws {
+      let flow = try FlowFixture(#""a": {"run": ["sh", "command"]}"#)
+      try flow.folder.write(
+        """
+        trap 'sleep 0.3 && touch cleaned1; exit' TERM
+        setsid sh other &
+        while :; do sleep 0.01; done
+        """, to: "command")
+      // Each of its parts takes longer than the pause between two looks at the processes.
+      try flow.folder.write(
+        """
+        trap 'sleep 0.3 && sh -c "sleep 0.1; sleep 0.1" && touch cleaned2; exit' TERM
+        touch began
+        while :; do sleep 0.01; done
+        """, to: "other")
+      let stopped = try await flow.program(["run", "f.json"]).run { process in
+        try await eventually { flow.exists("began") }
+        kill(process, SIGINT)
+      }
+      #expect(stopped.status == 130)
+      #expect(flow.exists("cleaned1"))
+      #expect(flow.exists("cleaned2"))
+    }
+
     @Test func `L8: a second signal kills at once, also in other sessions`() async throws {
       let flow = try FlowFixture(#""a": {"run": ["sh", "command"]}"#, head: #""stop-grace": "1h","#)
       try flow.folder.write(
@@ -112,7 +137,11 @@ import TestSupport
         """, to: "command")
       let path = flow.folder.path
       let stopped = try await flow.program(["run", "f.json"]).run { process in
-        try await eventually { FileManager.default.fileExists(atPath: path + "/pid") }
+        // A process that begins in the same hundredth of a second as SIGINT would be one that cleans up.
+        try await eventually {
+          flow.lines("pid").first.flatMap { Int32($0) }.flatMap(ProcessTable.listed)
+            .map { $0.began < ProcessTable.now } ?? false
+        }
         kill(process, SIGINT)
         try await eventually {
           ["told1", "told2"].allSatisfy { FileManager.default.fileExists(atPath: path + "/" + $0) }
