@@ -29,6 +29,7 @@ let package = Package(
     .library(name: "DurableOperations", targets: ["DurableOperations"]),
     .library(name: "DurableOperationsTestKit", targets: ["DurableOperationsTestKit"]),
     .library(name: "DurableRecords", targets: ["DurableRecords"]),
+    .library(name: "FlowFiles", targets: ["FlowFiles"]),
     .library(name: "HTTPOperations", targets: ["HTTPOperations"]),
     .library(name: "HTTPOperationsTestKit", targets: ["HTTPOperationsTestKit"]),
     .library(name: "OperationTracing", targets: ["OperationTracing"]),
@@ -204,7 +205,10 @@ let package = Package(
       path: "Tests/DurableTestSupport", swiftSettings: strict),
     .testTarget(
       name: "FlowFilesTests",
-      dependencies: ["CompositeOperations", "FlowFiles", "SystemSupport", "TestSupport"],
+      dependencies: [
+        "CompositeOperations", "CompositeOperationsFoundation", "FlowFiles", "SystemSupport",
+        "TestSupport",
+      ],
       swiftSettings: strictTests),
     // Tests kill it.
     .executableTarget(

@@ -25,9 +25,9 @@ import Testing
     ("coop journal postgresql://flows@db/app sh", ["show"]),
     ("coop flow ", ["log", "run", "schema", "show", "status"]),
     // Options, and their values.
-    ("coop flow run --j", ["--journal", "--json"]),
-    ("coop flow run --journal ", files),
-    ("coop flow run --journal x --jo", ["--journal"]),
+    ("coop flow run --js", ["--json"]),
+    ("coop flow run --state ", files),
+    ("coop flow run --state x --st", ["--state"]),
     ("coop journal runs.sqlite show -- --js", []),
     ("coop flow run --ti", ["--timeline"]),
     ("coop journal runs.sqlite list --state r", ["ready", "result", "running"]),

@@ -127,7 +127,7 @@ import Testing
       #""a": {"run": "echo x"}, "b": {"each": ["../../secret"], "run": "echo y"}"#)
     #expect(try await flow.run().status == 0)
     try flow.folder.write("SECRET", to: "secret")
-    try flow.folder.write("SECRET", to: ".flow/f/logs/secret.log")
+    try flow.folder.write("SECRET", to: ".flow/f/runs/1/secret.log")
     _ = try await flow.serving { page in
       for step in [
         "../../etc/passwd", "/etc/passwd", "..%2F..%2Fsecret", "%2e%2e/secret", "a/../../secret",
@@ -144,7 +144,7 @@ import Testing
       }
       // A child with such a name has a log, whose name is escaped.
       let child = try await page.get("/run/log?id=f%231&step=b%5B..%2F..%2Fsecret%5D")
-      #expect(child.text == "y\n")
+      #expect(child.text.hasSuffix("\ny\n"))
       let manager = FileManager.default
       let log = flow.folder.path + "/" + flow.log("a")
       try manager.removeItem(atPath: log)
@@ -157,7 +157,7 @@ import Testing
       #expect(made == 0)
       #expect(try await page.get("/run/log?id=f%231&step=a").status == 404)
       // The folder of the logs, too.
-      let logs = flow.folder.path + "/.flow/f/logs"
+      let logs = flow.folder.path + "/.flow/f/runs/1"
       try flow.folder.write("SECRET", to: "others/a.log")
       try manager.removeItem(atPath: logs)
       try manager.createSymbolicLink(

@@ -113,16 +113,13 @@ import Testing
     async throws
   {
     let flow = try FlowFixture(
-      #""a": {"run": "true"}, "b": {"run": "test $v -gt 1"}"#, head: #""values": {"v": "0"},"#)
+      #""a": {"run": "true"}, "b": {"run": "test $v -gt 1"}"#,
+      head: #""keep": {"runs": 3}, "values": {"v": "0"},"#)
     for value in 1...4 {
-      #expect(
-        try await flow.run("--journal", "j", "--set", "v=\(value)").status == (value > 1 ? 0 : 1))
+      #expect(try await flow.run("--set", "v=\(value)").status == (value > 1 ? 0 : 1))
     }
-    #expect(try await flow.run("--journal", "j", "--only", "b", "--set", "v=1").status == 1)
-    try flow.folder.write(
-      #"{"flow": "g", "steps": {"a": {"run": "true"}}}"#, to: "g.json")
-    #expect(try await flow.flow("run", "g.json", "--journal", "j").status == 0)
-    _ = try await flow.serving("j") { page in
+    #expect(try await flow.run("--only", "b", "--set", "v=1").status == 1)
+    _ = try await flow.serving { page in
       func rows(_ path: String) async throws -> [String] {
         let html = try await page.get(path).text
         return html.matches(
@@ -131,7 +128,7 @@ import Testing
       }
       // The steps of two runs of the flow are not kept any more.
       let expected = [
-        "g#1: g, 1 of 1", "f#5: f, 1 of 1, 1 failed", "f#4: f, 2 of 2", "f#3: f, 2 of 2",
+        "f#5: f, 1 of 1, 1 failed", "f#4: f, 2 of 2", "f#3: f, 2 of 2",
         "f#2: f, ",
         "f#1: f, ",
       ]
@@ -308,16 +305,16 @@ import Testing
     }
   }
 
-  @Test func `A7: the command that continues a run has its values and its journal`() async throws {
+  @Test func `A7: the command that continues a run has its values and its state`() async throws {
     let flow = try FlowFixture(
       """
       "a": {"run": "true"}, "b": {"run": "test -e go", "needs": ["a"]}
       """, head: #""values": {"who": "you", "what": "x"},"#)
-    let journal = flow.folder.path + "/other.sqlite"
-    #expect(try await flow.run("--set", "who=it's me", "--journal", journal).status == 1)
+    let state = flow.folder.path + "/other"
+    #expect(try await flow.run("--set", "who=it's me", "--state", state).status == 1)
     func command(_ number: Int) async throws -> String? {
       var found: String?
-      _ = try await PageFixture.serving(journal, in: flow.folder, []) { page in
+      _ = try await PageFixture.serving(state + "/state.sqlite", in: flow.folder, []) { page in
         let html = try await page.get("/run?id=f%23\(number)").text
         found = html.firstMatch(of: /To continue the run: <code>(.*)<\/code>/).map {
           String($0.1).replacing("&#39;", with: "'")
@@ -328,7 +325,7 @@ import Testing
     let printed = try #require(try await command(1))
     #expect(
       printed
-        == "coop flow run \(flow.folder.path)/f.json --set 'who=it'\\''s me' --journal \(journal)"
+        == "coop flow run \(flow.folder.path)/f.json --set 'who=it'\\''s me' --state \(state)"
     )
     // It means what it says: the step that has succeeded does not run again.
     let program = "'\(Program.coop().executable.path)'"
@@ -337,12 +334,12 @@ import Testing
       arguments: ["-c", program + printed.dropFirst("coop".count)]
     ).run()
     #expect(again.error.contains("resuming run 1 of 'f'"), "\(again.error)")
-    #expect(try await flow.run("--journal", journal).status == 1)
+    #expect(try await flow.run("--state", state).status == 1)
     // Each of them is the last run with its values.
     #expect(try await command(1) == printed)
     #expect(
       try await command(2)
-        == "coop flow run \(flow.folder.path)/f.json --journal \(journal)")
+        == "coop flow run \(flow.folder.path)/f.json --state \(state)")
   }
 
   @Test func `A9: of 500 steps the page shows 200, and those that failed first`() async throws {

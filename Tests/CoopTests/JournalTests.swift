@@ -380,17 +380,19 @@ import Testing
   @Test func `looking at a journal leaves no file beside it`() async throws {
     // Written by a program, because this process keeps its connections open.
     let folder = try TemporaryFolder()
-    let path = folder.path + "/flows.sqlite"
+    let path = folder.path + "/state.sqlite"
     let flow = try TemporaryFolder()
     try flow.write(#"{"flow": "f", "steps": {"a": {"run": "true"}}}"#, to: "f.json")
-    let written = try await Program.coop("flow", "run", "f.json", "--journal", path, in: flow.url)
-      .run()
+    let written = try await Program.coop(
+      "flow", "run", "f.json", "--state", folder.path, in: flow.url
+    )
+    .run()
     #expect(written.status == 0)
     // Repeated, because a connection that is not closed is often closed by chance.
     for action in Array(repeating: ["list", "check"], count: 20).joined() {
       #expect(try await Program.coop("journal", path, action).run().status == 0)
       let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-      #expect(Set(files) == ["flows.sqlite", "flows.sqlite-f.lock", "flows.sqlite-owners"])
+      #expect(Set(files) == ["state.sqlite", "run.lock", "state.sqlite-owners", "runs"])
     }
   }
 

@@ -10,7 +10,7 @@ struct ArticleTests {
   private func article() throws -> String {
     try String(
       contentsOf: Self.root.appendingPathComponent(
-        "Documentation/CompositeOperations.docc/FlowFiles.md"), encoding: .utf8)
+        "Documentation/CompositeOperations.docc/RunningFlowFiles.md"), encoding: .utf8)
   }
 
   @Test(.needsYAML, arguments: [".ci/check.yaml", "Documentation/Examples/count.yaml"])

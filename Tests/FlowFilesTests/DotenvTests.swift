@@ -14,7 +14,7 @@ struct DotenvTests {
       "flow: f\nvalues: {v: a}\ndotenv: [\(dotenv)]\nsteps: {s: {run: x}}", to: "flow.yaml")
     for (name, text) in files { try folder.write(text, to: name) }
     do throws(FlowFileError) {
-      return try FlowFile.read(
+      return try FlowFile(
         contentsOf: folder["flow.yaml"].path, setting: [:], environment: environment
       ).variables
     } catch {

@@ -8,8 +8,6 @@ import Testing
 struct HookTests {
   @Test func `L20: a command of on has a timeout, and the next one runs`() async throws {
     let folder = try TemporaryFolder()
-    try FileManager.default.createDirectory(
-      at: folder[".flow/f/logs"], withIntermediateDirectories: true)
     let path = folder["f.yaml"].path
     let file = try FlowFile(
       parsing: Array(
@@ -17,9 +15,9 @@ struct HookTests {
           .utf8), path: path)
     let messages = Messages()
     await FlowHooks(
-      file, in: FlowFolder(ofFile: path, flow: "f", journal: nil), run: 1,
+      file, in: FlowFolder(ofFile: path, flow: "f"), run: 1,
       timeout: .milliseconds(50)
-    ).perform(.succeeded, [], runBegan: 0) { messages.add($0) }
+    ).perform(.succeeded, []) { messages.add($0) }
     #expect(
       messages.all == [
         "'success' of on failed: timeout of 50 ms",

@@ -85,7 +85,7 @@ struct SettingTests {
       """.utf8
     ).write(to: folder["flow.yaml"])
     do throws(FlowFileError) {
-      _ = try FlowFile.read(contentsOf: path, setting: ["b": "", "c": "y"], environment: [:])
+      _ = try FlowFile(contentsOf: path, setting: ["b": "", "c": "y"], environment: [:])
       Issue.record("expected an error")
     } catch {
       #expect(

@@ -19,6 +19,8 @@ struct FlowLaunch: Codable, Hashable, Sendable {
   /// of an earlier process is continued only with the same.
   let basis: String
 
+  var words: [String] { [program] + arguments }
+
   /// The operation that runs the program. The caller sets where the output goes.
   var process: ProcessOperation {
     let process = ProcessOperation(program, arguments: arguments, in: directory)

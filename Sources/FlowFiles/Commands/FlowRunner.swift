@@ -31,7 +31,8 @@ protocol FlowRunner: Sendable {
 
 /// Runs commands in this process.
 struct FlowLocalRunner: FlowRunner {
-  let folder: FlowFolder
+  /// Returns the log of a unit.
+  let log: @Sendable (String) -> FlowLog
   let processes: FlowProcesses
 
   var mostLineBytes: Int { 8 << 20 }
@@ -41,7 +42,7 @@ struct FlowLocalRunner: FlowRunner {
     accepting isSuccess: @escaping @Sendable (ProcessStatus) -> Bool,
     in context: OperationContext
   ) async throws -> FlowCommandResult {
-    let log = FlowLog(folder.log(of: unit.name))
+    let log = log(unit.name)
     let terminal = try unit.step.isInteractive ? ControllingTerminal.forStep() : nil
     defer { terminal?.restore() }
     // Other commands cannot open the terminal, so that they fail instead of being stopped.

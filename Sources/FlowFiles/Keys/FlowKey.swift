@@ -9,6 +9,7 @@ enum FlowKey: String, CaseIterable, Sendable {
   case directory = "in"
   case accept, stdin, manual, interactive
   case resumeWithin = "resume-within"
+  case keep
 
   /// A mapping with keys.
   enum Place: String, CaseIterable, Sendable {
@@ -28,7 +29,8 @@ enum FlowKey: String, CaseIterable, Sendable {
 
   var places: Set<Place> {
     switch self {
-    case .flow, .values, .dotenv, .output, .on, .defaults, .steps, .resumeWithin: [.file]
+    case .flow, .values, .dotenv, .output, .on, .defaults, .steps, .resumeWithin, .keep:
+      [.file]
     case .width, .env, .shell, .locks, .stopGrace: [.file, .defaults, .step]
     case .retries, .backoff, .timeout, .directory, .accept: [.defaults, .step]
     case .run, .needs, .after, .onlyIf, .inputs, .outputs, .each, .stdin, .manual, .interactive:
@@ -59,6 +61,7 @@ enum FlowKey: String, CaseIterable, Sendable {
     case .directory, .stdin: .template
     case .accept: .statuses
     case .manual, .interactive: .flag
+    case .keep: .keep
     }
   }
 
@@ -124,6 +127,9 @@ enum FlowKey: String, CaseIterable, Sendable {
     case .resumeWithin:
       "How long after its end a run that has not succeeded is continued by the same command. "
         + "Default: 12h."
+    case .keep:
+      "How many runs keep their logs and steps, and for how long: '{runs: 100, days: 30}', which is "
+        + "the default."
     case .interactive:
       "Whether the commands use the terminal ('true' or 'false'). One such step runs at a time."
     }
@@ -160,6 +166,7 @@ enum FlowKey: String, CaseIterable, Sendable {
     case .manual: ["phony", "private"]
     case .resumeWithin: ["resume", "resume-for"]
     case .interactive: ["terminal", "tty"]
+    case .keep: ["history", "log-retention", "retention"]
     }
   }
 }
@@ -168,7 +175,7 @@ enum FlowKey: String, CaseIterable, Sendable {
 enum FlowShape: Sendable {
   case name, template, templates, names, words, command, commands, each, duration, statuses, flag
   case number(ClosedRange<Int>)
-  case values, variables, permits, locks, output, occasions, defaults, steps
+  case values, variables, permits, locks, output, occasions, keep, defaults, steps
 }
 
 enum FlowRanges {
@@ -176,4 +183,6 @@ enum FlowRanges {
   static let retries = 0...1_000
   static let permits = 1...1_000_000
   static let status = 0...255
+  static let keptRuns = 1...1_000
+  static let keptDays = 1...3_650
 }

@@ -4,14 +4,17 @@
 /// scalars are texts, and the field decides how to read them: `~`, `null` and `no` are ordinary texts.
 /// A plain empty value, such as after `version:`, is no text. In `values` it declares a value without a
 /// default, in `env` it is an empty text, and elsewhere it is a problem.
-package struct FlowFile: Hashable, Sendable {
-  package let name: String
+public struct FlowFile: Hashable, Sendable {
+  /// The name of the flow.
+  public let name: String
   /// The path, as the caller gave it.
-  package let path: String
+  public let path: String
   /// The maximum number of commands that run at once; nil for the number of processors.
   package let width: Int?
   /// How long after its last sign of life a run that has not succeeded is continued.
   package let resumeWithin: Duration
+  /// Which runs keep their logs and steps.
+  let kept: FlowKeep
   /// The time between SIGTERM and SIGKILL for commands of steps that the file no longer has.
   package let stopGrace: Duration
   /// The values in the order of the file.
@@ -21,7 +24,7 @@ package struct FlowFile: Hashable, Sendable {
   /// The variables of the files of `dotenv` that the process does not have; empty before they are read.
   package internal(set) var variables: [String: String] = [:]
   /// Where the output of the commands is shown. A run may have another mode than its file.
-  package var output: FlowOutputMode
+  public var output: FlowOutputMode
   /// The commands of `on`.
   let occasions: [FlowOccasion: FlowCommand]
   /// The shell of texts in `on`.
@@ -32,6 +35,8 @@ package struct FlowFile: Hashable, Sendable {
   package let locks: [String: Int]
   /// The steps in the order of the file; at least one.
   package let steps: [FlowStep]
+  /// The names of the steps in the order of the file.
+  public var stepNames: [String] { steps.map(\.name) }
   /// The indices of the steps by name.
   package let indices: [String: Int]
   /// The indices of the steps in an order in which each step follows its dependencies. Otherwise the
@@ -39,8 +44,16 @@ package struct FlowFile: Hashable, Sendable {
   package let order: [Int]
 }
 
+/// Which runs keep their logs and the ends of their steps: the last ones that are not too old, and
+/// the one that runs.
+struct FlowKeep: Hashable, Sendable {
+  var runs = 100
+  var days = 30
+}
+
 /// Where the output of the commands is shown, in addition to the logs.
-package enum FlowOutputMode: String, CaseIterable, Hashable, Sendable {
+public enum FlowOutputMode: String, CaseIterable, Hashable, Sendable {
+  /// Nowhere else.
   case quiet
   /// Each line, with the name of its step.
   case live

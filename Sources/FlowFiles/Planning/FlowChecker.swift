@@ -16,6 +16,17 @@ extension FlowFile {
   }
 }
 
+extension FlowChecker {
+  /// - Parameter start: The run; nil if the flow has not run yet.
+  init(
+    _ file: FlowFile, _ folder: FlowFolder, _ start: FlowStart?, _ definitions: [String: String]
+  ) {
+    self.init(
+      file: file, folder: folder, definitions: definitions, records: start?.records ?? [:],
+      run: start?.run.number ?? 1, runs: start?.parts ?? [])
+  }
+}
+
 /// Decides whether a step or a child is current: the one rule for new runs and for resumed ones.
 ///
 /// It compares the record of the last success with the definition, with the files that a ``FileView``
@@ -38,6 +49,9 @@ struct FlowChecker: Sendable {
   let lineSources: Set<String>
   /// The names of the steps whose rows another step reads.
   let rowSources: Set<String>
+
+  /// Returns the log of a step or a child in the run.
+  @Sendable func log(of unit: String) -> FlowLog { folder.log(of: unit, inRun: run) }
 
   init(
     file: FlowFile, folder: FlowFolder, definitions: [String: String],

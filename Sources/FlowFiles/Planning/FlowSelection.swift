@@ -1,15 +1,15 @@
 /// Which steps of a flow run.
-package struct FlowSelection: Sendable {
+public struct FlowSelection: Sendable {
   /// The steps to run with everything that they need; empty for all but the manual ones.
-  package var targets: [String] = []
+  public var targets: [String] = []
   /// The steps that run in any case, and no others.
-  package var only: [String] = []
+  public var only: [String] = []
   /// The steps that run in any case with all steps that need them, and no others.
-  package var from: [String] = []
+  public var from: [String] = []
   /// Whether each step runs that could.
-  package var forcesAll = false
+  public var forcesAll = false
 
-  package init() {}
+  public init() {}
 
   /// Whether the run is one of some steps without what they need. It never continues another run.
   var isPart: Bool { !only.isEmpty || !from.isEmpty }

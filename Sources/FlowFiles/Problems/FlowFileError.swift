@@ -1,9 +1,9 @@
 /// A problem of a flow file, with advice where there is any.
-package struct FlowProblem: Hashable, Sendable {
+public struct FlowProblem: Hashable, Sendable {
   /// The position; nil if the problem has none, such as a file that cannot be read.
-  package let location: FlowLocation?
+  public let location: FlowLocation?
   /// The message, without the path and the position.
-  package let message: String
+  public let message: String
 
   package init(_ location: FlowLocation?, _ message: String) {
     self.location = location
@@ -12,14 +12,14 @@ package struct FlowProblem: Hashable, Sendable {
 }
 
 /// The problems of a flow file, sorted by their positions.
-package struct FlowFileError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct FlowFileError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The path of the file, as the caller gave it.
-  package let path: String
+  public let path: String
   /// The problems; at least one. Problems without a position are first.
-  package let problems: [FlowProblem]
+  public let problems: [FlowProblem]
 
   /// A line for each problem: `release.yaml:12:5: unknown step 'tests' in needs of 'pack'`.
-  package var description: String {
+  public var description: String {
     problems.map { problem in
       guard let location = problem.location else { return "\(path): \(problem.message)" }
       return "\(path):\(location.line):\(location.column): \(problem.message)"

@@ -1,7 +1,7 @@
 internal import SystemSupport
 
 /// A position in a flow file.
-package struct FlowLocation: Hashable, Comparable, Sendable {
+public struct FlowLocation: Hashable, Comparable, Sendable {
   // A file has at most 4 MiB, and several positions for each value.
   private let storedLine: UInt32
   private let storedColumn: UInt32
@@ -12,13 +12,13 @@ package struct FlowLocation: Hashable, Comparable, Sendable {
   }
 
   /// The line, from 1.
-  package var line: Int { Int(storedLine) }
+  public var line: Int { Int(storedLine) }
   /// The column, from 1, in Unicode scalars.
-  package var column: Int { Int(storedColumn) }
+  public var column: Int { Int(storedColumn) }
 
   static let start = FlowLocation(line: 1, column: 1)
 
-  package static func < (one: FlowLocation, other: FlowLocation) -> Bool {
+  public static func < (one: FlowLocation, other: FlowLocation) -> Bool {
     (one.storedLine, one.storedColumn) < (other.storedLine, other.storedColumn)
   }
 }

@@ -1,25 +1,28 @@
+public import Foundation
 internal import SystemSupport
 
 extension FlowFile {
-  /// Reads and checks the file at a path.
+  /// Reads and checks the file at a path, for a run.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the file: YAML, or JSON if it ends in `.json`.
+  ///   - texts: The texts of values, by name, instead of their defaults.
+  ///   - environment: The variables of the process, which precede the variables of `dotenv`.
+  /// - Throws: All problems of the file, including values that have no text. Without such problems,
+  ///   those of the texts; then those of a file of `dotenv`.
+  public init(
+    contentsOf path: String, setting texts: [String: String] = [:],
+    environment: [String: String] = ProcessInfo.processInfo.environment
+  ) throws(FlowFileError) {
+    self = try FlowFile(parsing: Self.bytes(of: path), path: path, setting: texts)
+      .setting(texts, hasCheckedOutputs: true).readingVariables(besides: environment)
+  }
+
+  /// Reads and checks the file at a path, with values that may have no text.
   ///
   /// - Throws: All problems of the file.
   package static func read(contentsOf path: String) throws(FlowFileError) -> FlowFile {
     try FlowFile(parsing: bytes(of: path), path: path)
-  }
-
-  /// Reads and checks the file at a path for a run, with other texts for some values.
-  ///
-  /// - Parameters:
-  ///   - texts: The texts of values, by name.
-  ///   - environment: The variables of the process, which precede the variables of `dotenv`.
-  /// - Throws: All problems of the file, including values that have no text. Without such problems,
-  ///   those of the texts; then those of a file of `dotenv`.
-  package static func read(
-    contentsOf path: String, setting texts: [String: String], environment: [String: String]
-  ) throws(FlowFileError) -> FlowFile {
-    try FlowFile(parsing: bytes(of: path), path: path, setting: texts)
-      .setting(texts, hasCheckedOutputs: true).readingVariables(besides: environment)
   }
 
   /// Checks a file.

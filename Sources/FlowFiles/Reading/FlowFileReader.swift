@@ -35,6 +35,7 @@ struct FlowFileReader {
     let width = fields.field(.width).flatMap { number($0, FlowRanges.width) }
     let resumeWithin =
       fields.field(.resumeWithin).flatMap { duration($0, allowsZero: true) } ?? Self.resumeWithin
+    let kept = fields.field(.keep).map { self.kept($0) } ?? FlowKeep()
     if let field = fields.field(.values, eachAdvice: Self.fileAdvice) { readValues(field) }
     let dotenv =
       fields.field(.dotenv, eachAdvice: Self.fileAdvice).map { field in
@@ -59,7 +60,7 @@ struct FlowFileReader {
     steps.checkOutputs(set.texts, &problems)
     checkLocks(steps, &locks)
     return FlowFile(
-      name: name, path: path, width: width, resumeWithin: resumeWithin,
+      name: name, path: path, width: width, resumeWithin: resumeWithin, kept: kept,
       stopGrace: grace ?? Self.defaultGrace, values: values, dotenv: dotenv, output: output,
       occasions: occasions, shell: shell ?? Self.defaultShell, environment: environment,
       locks: locks, steps: steps, indices: steps.indicesByName, order: order)
@@ -91,6 +92,22 @@ struct FlowFileReader {
           key: .on, label: "\(entry.key) of on", node: entry.value, eachAdvice: field.eachAdvice))
     }
     return commands
+  }
+
+  private mutating func kept(_ field: FlowField) -> FlowKeep {
+    var kept = FlowKeep()
+    let entries = entries(of: field.node, label: field.label, unit: "key", end: " in keep") ?? []
+    for entry in entries {
+      let label = "\(entry.key) of keep"
+      switch entry.key {
+      case "runs": kept.runs = number(entry.value, FlowRanges.keptRuns, label) ?? kept.runs
+      case "days": kept.days = number(entry.value, FlowRanges.keptDays, label) ?? kept.days
+      default:
+        problems.report(
+          entry.location, "unknown key \(entry.key.quoted) in keep; expected 'runs' or 'days'")
+      }
+    }
+    return kept
   }
 
   private mutating func outputMode(_ field: FlowField) -> FlowOutputMode? {

@@ -10,6 +10,7 @@ struct FlowAttempt: ComposableOperation {
   let unit: FlowUnit
   /// See ``FlowLaunch/basis``.
   let basis: String
+  let attempts: FlowAttemptCounter
   let session: FlowSession
 
   var operationName: String { "attempt" }
@@ -30,8 +31,10 @@ struct FlowAttempt: ComposableOperation {
     var lines: [String] = []
     var output: [UInt8] = []
     for command in unit.step.commands {
+      let launch = session.launch(command, of: unit, basis: basis, outputLimit: limit)
+      try session.logBeginning(of: launch, unit, "attempt \(attempts.count)", attempts)
       let result = try await session.runner.run(
-        session.launch(command, of: unit, basis: basis, outputLimit: limit), of: unit,
+        launch, of: unit,
         accepting: { [accept = unit.step.accept] status in
           if case .exited(let code) = status { accept.contains(code) } else { false }
         }, in: context)
@@ -74,6 +77,7 @@ struct FlowConditionCommand: ComposableOperation {
   let command: FlowCommand
   let unit: FlowUnit
   let basis: String
+  let attempts: FlowAttemptCounter
   let session: FlowSession
 
   var operationName: String { "only-if" }
@@ -81,9 +85,10 @@ struct FlowConditionCommand: ComposableOperation {
   func perform(in context: OperationContext) async throws -> Bool {
     session.began(unit, attempt: 0)
     return try await session.endingProcesses(of: unit) {
+      let launch = session.launch(command, of: unit, basis: basis)
+      try session.logBeginning(of: launch, unit, operationName, attempts)
       let result = try await session.runner.run(
-        session.launch(command, of: unit, basis: basis), of: unit, accepting: { _ in true },
-        in: context)
+        launch, of: unit, accepting: { _ in true }, in: context)
       switch result.status {
       case .exited(0): return true
       case .exited(1):
@@ -96,6 +101,15 @@ struct FlowConditionCommand: ComposableOperation {
 }
 
 extension FlowSession {
+  /// Writes the line before the output of a command into the log.
+  fileprivate func logBeginning(
+    of launch: FlowLaunch, _ unit: FlowUnit, _ label: String, _ attempts: FlowAttemptCounter
+  ) throws {
+    let log = checker.log(of: unit.name)
+    let line = try output.writing(to: unit.name) { try log.begin(launch.words, as: label) }
+    attempts.began(outputAt: line.upperBound)
+  }
+
   /// Runs a body, and if it fails ends the processes that its commands have left. A step that has
   /// succeeded may leave processes in the background.
   fileprivate nonisolated(nonsending) func endingProcesses<Value>(

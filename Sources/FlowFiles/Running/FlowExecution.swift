@@ -21,8 +21,7 @@ struct FlowExecution {
   /// Runs the commands, and stores the success before it returns.
   func perform(in context: OperationContext) async throws -> FlowRecord {
     let checker = session.checker
-    try FlowLog(session.folder.log(of: unit.name)).begin(runBegan: session.reporter.runBegan)
-    session.output.began(unit.name, log: session.folder.log(of: unit.name))
+    session.output.began(unit.name, checker.log(of: unit.name))
     defer { session.output.ended(unit.name) }
     if let missing = inputs.missing {
       throw FlowFailure.other("its input '\(missing)' does not exist")
@@ -57,7 +56,7 @@ struct FlowExecution {
   /// The commands, with the modifiers that the step asks for.
   private var operation: AnyOperation<[String]?> {
     let step = unit.step
-    let attempt = FlowAttempt(unit: unit, basis: basis, session: session)
+    let attempt = FlowAttempt(unit: unit, basis: basis, attempts: attempts, session: session)
     let timed = FlowCountedAttempt(
       attempt: step.timeout.map { AnyOperation(attempt.timingOut(after: $0)) }
         ?? AnyOperation(attempt),
@@ -83,7 +82,8 @@ struct FlowExecution {
     let condition = session.stoppable(
       AnyOperation(
         FlowConditionCommand(
-          command: command, unit: unit, basis: basis, session: session)), of: step)
+          command: command, unit: unit, basis: basis, attempts: attempts, session: session)),
+      of: step)
     return AnyOperation(
       operation.requiring(Condition(condition.limited(by: session.slots).named("only-if"))))
   }

@@ -1,163 +1,91 @@
-package import CompositeOperations
-package import DurableOperations
+import CompositeOperations
+import DurableOperations
 import Foundation
 import SystemSupport
 
-/// What a run of a flow file runs.
-package struct FlowRunOptions: Sendable {
-  package var selection = FlowSelection()
-  /// The name of the run that is continued, or begins; nil for the last run that has not succeeded.
-  package var name: String?
-  /// Whether a new run begins in any case.
-  package var isFresh = false
-  /// Whether the other steps continue after a failure.
-  package var keepsGoing = false
-
-  package init() {}
-}
-
-/// How the operation of a run has ended.
-package struct FlowPerformance: Sendable {
-  let outcome: Outcome<Int>
-  let duration: Duration
-  let wasInterrupted: Bool
-
-  /// - Parameter wasInterrupted: Whether a signal has cancelled it.
-  package init(outcome: Outcome<Int>, duration: Duration, wasInterrupted: Bool) {
-    (self.outcome, self.duration, self.wasInterrupted) = (outcome, duration, wasInterrupted)
-  }
-}
-
 /// Runs a flow file, and resumes its last run.
-package struct FlowFileRunner: Sendable {
+struct FlowFileRunner: Sendable {
   private let file: FlowFile
   private let folder: FlowFolder
   private let journal: FlowJournal
-  let options: FlowRunOptions
+  private let options: FlowRunOptions
   private let selection: FlowSelection.Steps
+  private let onEvent: @Sendable (FlowEvent) -> Void
 
-  /// - Parameters:
-  ///   - file: The flow file with its values.
-  ///   - path: The path of the journal; nil for the default.
-  /// - Throws: A problem of the file, if there is no such step.
-  package init(_ file: FlowFile, journal path: String?, _ options: FlowRunOptions) throws {
-    self.file = file
-    self.options = options
+  init(
+    _ file: FlowFile, in folder: FlowFolder, _ options: FlowRunOptions,
+    onEvent: @escaping @Sendable (FlowEvent) -> Void
+  ) throws {
+    (self.file, self.folder, self.options, self.onEvent) = (file, folder, options, onEvent)
     selection = try options.selection.resolved(in: file)
-    folder = FlowFolder(ofFile: file.path, flow: file.name, journal: path)
-    journal = FlowJournal(of: file.name, in: folder)
+    journal = FlowJournal(of: file.name, at: folder.database)
   }
 
-  // MARK: Planning
-
-  /// Returns a line for each step that would run, with the reason, and one for the others.
-  package func plannedSteps() async throws -> [String] {
-    let definitions = file.definitions(environment: ProcessInfo.processInfo.environment)
-    var start: FlowStart?
-    if !FileSystem.isMissing(folder.journal) {
-      try await journal.open()
-      do { start = try await self.start(definitions) } catch {
-        await journal.close()
-        throw error
-      }
-      await journal.close()
-    }
-    let checker = checker(start, definitions)
-    let plan = try FlowPlan(checker, selection: selection)
-    try plan.checkInputs(checker)
-    var lines: [String] = file.steps.compactMap { step in
-      switch plan.decisions[step.name] {
-      case .runs(let reason): "\(step.name): \(reason)"
-      case .mayRun(let need) where !step.isGroup: "\(step.name): if '\(need)' changes an output"
-      case .mayRun, .done, .upToDate, .excluded, nil: nil
-      }
-    }
-    let current = plan.count { $0 == .done || $0 == .upToDate }
-    if lines.isEmpty { return ["nothing would run"] }
-    if current > 0 {
-      lines.append("\(current.counted("step")) \(current == 1 ? "is" : "are") current")
-    }
-    return lines
-  }
-
-  private func start(_ definitions: [String: String]) async throws -> FlowStart {
-    try await FlowStart(file, journal: journal, options, definitions: definitions)
-  }
-
-  private func checker(_ start: FlowStart?, _ definitions: [String: String]) -> FlowChecker {
-    FlowChecker(
-      file: file, folder: folder, definitions: definitions, records: start?.records ?? [:],
-      run: start?.run.number ?? 1, runs: start?.parts ?? [])
-  }
-
-  // MARK: Running
-
-  /// Opens the journal, calls a closure, which may run the flow, and closes the journal. Meanwhile, no
-  /// other process runs the flow.
+  /// Runs the flow, unless another process runs it.
   ///
-  /// - Throws: A ``FlowLockedError`` if another process runs the flow; the error of the system or of
-  ///   the journal; the error of the closure.
-  package func whileLocked<Value>(_ body: () async throws -> Value) async throws -> Value {
+  /// - Parameters:
+  ///   - workers: Opens the store whose workers run the commands; nil to run them in this process.
+  ///   - commands: Receives the commands, which may get signals.
+  /// - Throws: See ``FlowRun/perform(in:)``.
+  func run(
+    on workers: (@Sendable () throws -> RunStore)?, _ commands: FlowRunningCommands,
+    in context: OperationContext
+  ) async throws -> FlowReport {
     try folder.make()
     let lock = try await FlowRunLock(of: file.name, in: folder)
     defer { withExtendedLifetime(lock) {} }
     do {
       try await journal.open()
-      let value = try await body()
+      let report = try await runLocked(on: workers, commands, in: context)
       await journal.close()
-      return value
+      return report
     } catch {
       await journal.close()
       throw error
     }
   }
 
-  /// Runs the flow.
-  ///
-  /// - Precondition: ``whileLocked(_:)`` has called the caller.
-  /// - Parameters:
-  ///   - workers: Opens the store whose workers run the commands; nil to run them in this process.
-  ///   - onEvent: Receives what happens.
-  ///   - perform: Performs the operation of the run. The closure that it gets sends a signal to the
-  ///     processes of the running commands.
-  package func run(
-    on workers: (() throws -> RunStore)?, onEvent: @escaping @Sendable (FlowRunEvent) -> Void,
-    performing perform: (
-      AnyOperation<Int>, _ send: @escaping @Sendable (Int32) -> Void
-    ) async throws -> FlowPerformance
-  ) async throws -> FlowRunState {
+  private func runLocked(
+    on workers: (@Sendable () throws -> RunStore)?, _ commands: FlowRunningCommands,
+    in context: OperationContext
+  ) async throws -> FlowReport {
     let definitions = file.definitions(environment: ProcessInfo.processInfo.environment)
-    let start = try await start(definitions)
-    let reporter = FlowReporter(
-      flow: file.name, run: start.run.number, runBegan: start.run.began, onEvent: onEvent)
-    if try await journal.removeFormerSuccesses() {
+    let start = try await FlowStart(file, journal: journal, options, definitions: definitions)
+    let reporter = FlowReporter(flow: file.name, run: start.run.number, onEvent: onEvent)
+    if start.run.number == 1, folder.hasFormerJournal {
       reporter.message(
-        "the journal has successes of an earlier version, which do not count: all steps run")
+        "\(folder.state.onOneLine) has the journal of an earlier version, of which nothing counts: "
+          + "all steps run")
     }
     let numbers = try await journal.numbers()
     let processes = FlowProcesses(
-      mark: "\(file.name)@\(folder.journal)", after: numbers.last, journal: journal)
+      mark: "\(file.name)@\(folder.database)", after: numbers.last, journal: journal)
     // They may still write outputs. So the plan looks at the files after their end.
     if start.mayHaveOrphans { try await terminateOrphans(processes, numbers.units, reporter) }
-    let checker = checker(start, definitions)
+    let checker = FlowChecker(file, folder, start, definitions)
     let plan = try FlowPlan(checker, selection: selection)
     try plan.checkInputs(checker)
     if let message = start.message(file, plan) { reporter.message(message) }
     if !start.isContinued || start.isOver, plan.count({ !$0.isSettled }) == 0 {
       reporter.report(.runBegan(isResumed: start.isContinued, stepCount: file.steps.count))
       reporter.message("'\(file.name)': all steps are up to date")
-      let count = plan.count { $0 == .done || $0 == .upToDate }
-      reporter.report(.runEnded(.succeeded, counts: [.upToDate: count]))
+      let ends = file.steps.compactMap { step in
+        plan.decisions[step.name].flatMap { decision in
+          decision == .excluded ? nil : FlowEnd(unit: step.name, state: .upToDate)
+        }
+      }
+      reporter.report(.runEnded(.succeeded, counts: [.upToDate: ends.count]))
       await performHooks(.succeeded, [], start, reporter)
-      return .succeeded
+      return FlowReport(file, start.run, .succeeded, ends)
     }
-    let commands = FlowCommands(
-      plan, checker, journal, isFresh: options.isFresh, report: reporter.message)
-    let runner = try await commands.runner(on: workers, processes)
+    let runner = try await FlowCommands(
+      plan, checker, journal, isFresh: options.isFresh, report: reporter.message
+    ).runner(on: workers, processes)
     try await start.begin(in: journal)
-    try await journal.beginSteps(
+    let kept = try await journal.beginSteps(
       ofRun: start.run.number, named: file.steps.map(\.name),
-      count: plan.count { $0 != .excluded })
+      count: plan.count { $0 != .excluded }, keeping: file.kept)
+    try folder.makeLogs(ofRun: start.run.number, keeping: kept.contains)
     let session = FlowSession(
       checker, plan, journal: journal, after: numbers.last, keepsGoing: options.keepsGoing,
       reporter: reporter, runner: runner)
@@ -172,40 +100,58 @@ package struct FlowFileRunner: Sendable {
       }
     }
     defer { signs.cancel() }
-    let performance = try await FlowSession.$current.withValue(session) {
-      try await self.perform(start) { try await perform($0, processes.send) }
+    let clock = ContinuousClock.now
+    let signalled = commands.add(processes)
+    defer { commands.remove(signalled) }
+    let outcome: Result<Int, any Error>
+    do {
+      outcome = .success(
+        try await FlowSession.$current.withValue(session) { try await perform(start, in: context) })
+    } catch { outcome = .failure(error) }
+    let result = FlowResult(
+      session, outcome, wasCancelled: Task.isCancelled, after: .now - clock)
+    // In a task of its own, because this one may be cancelled.
+    try await Task {
+      try await end(result, start, session, processes)
+    }.value
+    let report = FlowReport(file, start.run, result.state, result.ends)
+    switch result.state {
+    case .succeeded: return report
+    case .interrupted, .running: throw CancellationError()
+    case .failed, .cancelled: throw FlowRunError(report: report, messages: result.lines)
     }
-    let result = FlowResult(session, performance)
+  }
+
+  /// Stores and reports how a run has ended.
+  private func end(
+    _ result: FlowResult, _ start: FlowStart, _ session: FlowSession, _ processes: FlowProcesses
+  ) async throws {
     if result.state != .succeeded { await processes.endUnknown(within: file.stopGrace) }
     session.closeRecords()
     try await journal.store(result.ends, ofRun: start.run.number)
     try await journal.removeCommandProcesses()
-    try await runner.end()
-    for line in result.lines { reporter.message(line) }
-    await performHooks(result.state, result.ends, start, reporter)
-    reporter.report(.runEnded(result.state, counts: result.counts))
-    return result.state
+    try await session.runner.end()
+    for line in result.lines { session.reporter.message(line) }
+    await performHooks(result.state, result.ends, start, session.reporter)
+    session.reporter.report(.runEnded(result.state, counts: result.counts))
   }
 
   private func performHooks(
     _ state: FlowRunState, _ ends: [FlowEnd], _ start: FlowStart, _ reporter: FlowReporter
   ) async {
     await FlowHooks(file, in: folder, run: start.run.number)
-      .perform(state, ends, runBegan: reporter.runBegan, report: reporter.message)
+      .perform(state, ends, report: reporter.message)
   }
 
   /// Performs the run. If too many processes in a row have ended before a step succeeded, the engine
   /// refuses the run without beginning it. The user wants another attempt.
-  private func perform(
-    _ start: FlowStart, _ perform: (AnyOperation<Int>) async throws -> FlowPerformance
-  ) async throws -> FlowPerformance {
+  private func perform(_ start: FlowStart, in context: OperationContext) async throws -> Int {
     let id = journal.id(ofRun: start.run.number)
-    let operation = AnyOperation(
-      DurableOperation(start.flow, named: id, in: journal.store).named("run \(start.run.number)"))
-    let performance = try await perform(operation)
-    guard performance.outcome.error is RunStuckError else { return performance }
-    try await journal.store.retry(id)
-    return try await perform(operation)
+    let operation = DurableOperation(start.flow, named: id, in: journal.store)
+    do { return try await operation.perform(in: context) } catch is RunStuckError {
+      try await journal.store.retry(id)
+      return try await operation.perform(in: context)
+    }
   }
 
   /// Terminates the commands that have outlived an earlier process of the flow.

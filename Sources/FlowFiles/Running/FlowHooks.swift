@@ -10,7 +10,7 @@ enum FlowOccasion: String, CaseIterable, Sendable {
     switch state {
     case .succeeded: self = .success
     case .failed: self = .failure
-    case .interrupted, .cancelled: self = .interrupted
+    case .interrupted, .cancelled, .running: self = .interrupted
     }
   }
 }
@@ -39,21 +39,23 @@ package struct FlowHooks: Sendable {
   ///
   /// - Parameters:
   ///   - ends: How the steps have ended, and the failed children.
-  ///   - began: When the run began, in milliseconds since 1970.
   ///   - report: Receives a message for each command that fails.
   package func perform(
-    _ state: FlowRunState, _ ends: [FlowEnd], runBegan began: Int64, report: (String) -> Void
+    _ state: FlowRunState, _ ends: [FlowEnd], report: (String) -> Void
   ) async {
     for occasion in [FlowOccasion(state), .always] {
       guard let command = file.occasions[occasion] else { continue }
-      let log = FlowLog(folder.log(of: "on \(occasion)"))
+      let log = log(of: "on \(occasion)")
+      var start = 0
       do {
-        try log.begin(runBegan: began)
+        try folder.makeLogs(ofRun: run)
+        let launch = launch(command, state, ends)
+        start = try log.begin(launch.words, as: "on \(occasion)").upperBound
         let output = ProcessOutput.Destination.appended(to: log.path)
-        _ = try await launch(command, state, ends).process.sendingOutput(to: output)
+        _ = try await launch.process.sendingOutput(to: output)
           .mergingErrorOutput().timingOut(after: timeout).run().get()
       } catch {
-        let lines = log.lastLines(20).map { "\n  \($0)" }.joined()
+        let lines = log.lastLines(20, after: start).map { "\n  \($0)" }.joined()
         let end = lines.isEmpty ? "" : "; its last lines:\(lines)"
         report("'\(occasion)' of on failed: \(FlowFailure(error))\(end)")
       }
@@ -75,19 +77,21 @@ package struct FlowHooks: Sendable {
     for variable in file.environment { variables[variable.name] = variable.text.text(values) }
     let failed = ends.filter { $0.state == .failed }
     // A step with children has no log of its own.
-    let first = failed.first { !FileSystem.isMissing(folder.log(of: $0.unit)) } ?? failed.first
+    let first = failed.first { !FileSystem.isMissing(log(of: $0.unit).path) } ?? failed.first
     variables["FLOW_RUN"] = "\(run)"
     variables["FLOW_STATUS"] = state.rawValue
     variables["FLOW_FAILED"] = Self.lines(failed.map(\.unit.onOneLine))
     variables["FLOW_REASON"] =
       first.map { Self.lines(["\($0.unit.onOneLine): \($0.reason ?? "")".onOneLine]) } ?? ""
-    variables["FLOW_LOG"] = first.map { folder.log(of: $0.unit) } ?? ""
+    variables["FLOW_LOG"] = first.map { log(of: $0.unit).path } ?? ""
     // A command that outlives the flow is ended before the next run.
-    variables[FlowProcesses.variable] = "\(file.name)@\(folder.journal)"
+    variables[FlowProcesses.variable] = "\(file.name)@\(folder.database)"
     return FlowLaunch(
       program: words.first ?? "", arguments: Array(words.dropFirst()), directory: folder.path,
       variables: variables, standardInput: nil, outputLimit: nil, basis: "")
   }
+
+  private func log(of unit: String) -> FlowLog { folder.log(of: unit, inRun: run) }
 
   /// As many of the lines as a variable can have.
   private static func lines(_ lines: [String]) -> String {

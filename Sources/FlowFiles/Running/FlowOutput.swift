@@ -11,6 +11,8 @@ final class FlowOutput: Sendable {
     var offset: Int
     /// The beginning of a line whose end is not written yet.
     var rest: [UInt8] = []
+    /// The lines of the log that are not output.
+    var skipped: [Range<Int>] = []
   }
 
   private struct State {
@@ -38,15 +40,27 @@ final class FlowOutput: Sendable {
   }
 
   /// Begins to report what is appended to the log of a unit.
-  func began(_ unit: String, log path: String) {
+  func began(_ unit: String, _ log: FlowLog) {
     if mode == .quiet { return }
-    let size = (try? FileStatus(ofFile: path))?.size ?? 0
+    let size = (try? FileStatus(ofFile: log.path))?.size ?? 0
     let isFirst = state.withLock { state in
-      state.readers[ExactText(unit)] = Reader(path: path, offset: size)
+      state.readers[ExactText(unit)] = Reader(path: log.path, offset: size)
       defer { state.isScheduled = true }
       return !state.isScheduled
     }
     if isFirst, mode == .live { schedule() }
+  }
+
+  /// Writes what is not output to the log of a unit.
+  ///
+  /// - Parameter body: Returns the bytes of the log that it has written.
+  func writing(to unit: String, _ body: () throws -> Range<Int>) rethrows -> Range<Int> {
+    if mode == .quiet { return try body() }
+    return try queue.sync {
+      let range = try body()
+      state.withLock { $0.readers[ExactText(unit)]?.skipped.append(range) }
+      return range
+    }
   }
 
   /// Reports the rest of the output of a unit, before its end is reported.
@@ -86,7 +100,19 @@ final class FlowOutput: Sendable {
     }
     let end = size - reader.offset > limit ? reader.offset + limit : size
     while reader.offset < end {
-      guard let count = try? file.read(into: &block), count > 0 else { break }
+      if reader.skipped.first?.lowerBound == reader.offset {
+        let skipped = reader.skipped.removeFirst()
+        reader.offset = skipped.upperBound
+        guard (try? file.seek(to: skipped.upperBound)) != nil else { break }
+        if !reader.rest.isEmpty { report(unit, reader.rest + [.lineFeed]) }
+        reader.rest = []
+        continue
+      }
+      guard var count = try? file.read(into: &block), count > 0 else { break }
+      if let next = reader.skipped.first?.lowerBound, next < reader.offset + count {
+        count = next - reader.offset
+        try? file.seek(to: next)
+      }
       reader.offset += count
       reader.rest += block[..<count]
       let lines: [UInt8]

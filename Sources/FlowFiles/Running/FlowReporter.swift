@@ -4,18 +4,15 @@ import CompositeOperations
 final class FlowReporter: Sendable {
   let flow: String
   let run: Int
-  /// When the run began, in milliseconds since 1970.
-  let runBegan: Int64
-  private let onEvent: @Sendable (FlowRunEvent) -> Void
+  private let onEvent: @Sendable (FlowEvent) -> Void
   private let endedSteps = Lock(0)
   private let progress = Promise<@Sendable (Int) -> Void>()
 
   init(
-    flow: String, run: Int, runBegan: Int64, onEvent: @escaping @Sendable (FlowRunEvent) -> Void
+    flow: String, run: Int, onEvent: @escaping @Sendable (FlowEvent) -> Void
   ) {
     self.flow = flow
     self.run = run
-    self.runBegan = runBegan
     self.onEvent = onEvent
   }
 
@@ -31,8 +28,8 @@ final class FlowReporter: Sendable {
   /// Reports a line for people.
   @Sendable func message(_ text: String) { report(.message(text)) }
 
-  func report(_ kind: FlowRunEvent.Kind) {
-    onEvent(FlowRunEvent(flow: flow, run: run, kind: kind))
+  func report(_ kind: FlowEvent.Kind) {
+    onEvent(FlowEvent(flow: flow, run: run, kind: kind))
   }
 
   private func stepEnded() {

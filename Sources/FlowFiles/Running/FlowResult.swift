@@ -1,4 +1,5 @@
 import CompositeOperations
+import DurableOperations
 import SystemSupport
 
 /// The result of a run: the ends of all steps, and the lines for people.
@@ -10,7 +11,11 @@ struct FlowResult {
   /// The messages of the failed steps, and a summary.
   private(set) var lines: [String] = []
 
-  init(_ session: FlowSession, _ run: FlowPerformance) {
+  /// - Parameter wasCancelled: Whether the task of the run was cancelled.
+  init(
+    _ session: FlowSession, _ result: Result<Int, any Error>, wasCancelled: Bool,
+    after duration: Duration
+  ) {
     let all = session.stepEnds
     var failed: [FlowEnd] = []
     for step in session.file.steps {
@@ -27,20 +32,20 @@ struct FlowResult {
     let messages = children + failed
     lines = messages.map(\.message)
     let summary =
-      "'\(session.file.name)': " + Self.summary(counts) + " (\(run.duration.readableTime))"
-    switch run.outcome {
-    case _ where run.wasInterrupted:
-      state = .interrupted
-      lines.append("interrupted; the same command resumes run \(session.checker.run)")
-    case .result where failed.isEmpty:
+      "'\(session.file.name)': " + Self.summary(counts) + " (\(duration.readableTime))"
+    switch result {
+    case .success where failed.isEmpty:
       state = .succeeded
-    case .error(let error) where failed.isEmpty:
-      state = .failed
-      lines.append("\((error as? SequentialOperationError)?.cause ?? error)")
-    case .cancelled:
+    case .failure(is RunCancelledError):
       state = .cancelled
       lines.append("cancelled in the journal; the same command begins a new run")
-    case .result, .error:
+    case .failure(let error) where wasCancelled || error.meansCancellation:
+      state = .interrupted
+      lines.append("interrupted; the same command resumes run \(session.checker.run)")
+    case .failure(let error) where failed.isEmpty:
+      state = .failed
+      lines.append("\((error as? SequentialOperationError)?.cause ?? error)")
+    case .success, .failure:
       state = .failed
     }
     lines.append(summary)

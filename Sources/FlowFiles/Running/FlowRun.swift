@@ -1,51 +1,95 @@
-package import CompositeOperations
-import DurableOperations
+public import CompositeOperations
+public import CompositeOperationsFoundation
+package import DurableOperations
+import Foundation
 import SystemSupport
 
-/// A run of a flow in the journal of the engine. Its only step is the graph of the flow.
-///
-/// The flow file is not part of the state: a run can be resumed with a changed file.
-package struct FlowRun: DurableSequence {
-  package static let flowName = "flow"
+/// What a run of a flow file runs.
+public struct FlowRunOptions: Sendable {
+  /// Which steps run.
+  public var selection = FlowSelection()
+  /// The name of the run that is continued, or begins: letters, digits, `.`, `_` and `-`. Nil for the last
+  /// run with the same values and steps, if it has not succeeded.
+  public var name: String?
+  /// Whether a new run begins in any case.
+  public var isFresh = false
+  /// Whether the other steps continue after a failure.
+  public var keepsGoing = false
 
-  let flow: String
-  let number: Int
-  /// The values of the flow.
-  package let values: [String: String]
-  /// See ``FlowSelection/text``.
-  package let selection: String?
-  /// The name that `--run` gave it.
-  package let name: String?
-
-  package mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
-    previous == nil ? FlowGraph() : nil
-  }
-
-  package func output(of steps: FinishedSteps) -> Int { steps.count }
+  public init() {}
 }
 
-/// The graph of a flow: an operation for each step that has to run.
-struct FlowGraph: ComposableOperation {
-  var operationName: String { FlowSession.current?.file.name ?? "flow" }
+/// An operation that runs a flow file, or continues its last run.
+///
+/// ```swift
+/// import FlowFiles
+///
+/// let file = try FlowFile(contentsOf: "pipeline.yaml", setting: ["day": "2026-11-30"])
+/// let report = try await FlowRun(of: file).run().get()
+/// print("run \(report.run) has succeeded")
+/// ```
+///
+/// The commands run in the folder of the file, and each success is stored before the next step begins. If
+/// the operation is cancelled, its commands are terminated, and the next run continues. A flow with the
+/// same state runs once at a time.
+///
+/// The process must not set SIGPIPE to its default action, ignores it from then on, and becomes the parent
+/// of the processes that the commands leave.
+public struct FlowRun: ComposableOperation {
+  private let file: FlowFile
+  private let folder: FlowFolder
+  private let options: FlowRunOptions
+  private let onEvent: @Sendable (FlowEvent) -> Void
+  private let commands = FlowRunningCommands()
+  /// Opens the store whose workers run the commands; nil to run them in this process.
+  package var workers: (@Sendable () throws -> RunStore)?
 
-  func perform(in context: OperationContext) async throws {
-    guard let session = FlowSession.current else {
-      throw FlowFailure.other("a flow can only be run by coop flow run")
-    }
-    let count = session.file.steps.count
-    let settled = session.plan.count(\.isSettled)
-    context.report(settled, of: count, unit: "steps")
-    session.reporter.setProgress { context.report(settled + $0, of: count, unit: "steps") }
-    // Fails if a step fails. The ends of all steps, also of those that did not begin, decide.
-    var problem: (any Error)?
-    do { _ = try await session.graph.perform(in: context) } catch { problem = error }
-    try Task.checkCancellation()
-    let ends = session.stepEnds.values
-    let failed = ends.count { $0.state == .failed && !$0.isChild }
-    if failed > 0 { throw FlowFailure.other("\(failed.counted("step")) failed") }
-    // A signal reaches the commands before it cancels this task.
-    if ends.contains(where: { $0.state == .cancelled }) { throw CancellationError() }
-    // An error that no step explains.
-    if let problem, !ends.contains(where: { $0.state == .skipped }) { throw problem }
+  /// - Parameters:
+  ///   - file: The flow file with its values.
+  ///   - options: What runs.
+  ///   - folder: The path of the folder of the state; nil for `.flow/<flow>` beside the file.
+  ///   - onEvent: Receives what happens, on any thread.
+  public init(
+    of file: FlowFile, with options: FlowRunOptions = FlowRunOptions(),
+    stateIn folder: String? = nil,
+    onEvent: @escaping @Sendable (FlowEvent) -> Void = { _ in }
+  ) {
+    (self.file, self.options, self.onEvent) = (file, options, onEvent)
+    self.folder = FlowFolder(ofFile: file.path, flow: file.name, state: folder)
+  }
+
+  /// The name of the flow.
+  public var operationName: String { file.name }
+
+  /// Runs the flow.
+  ///
+  /// - Returns: How its steps have ended. All have succeeded, are current, or were skipped by their
+  ///   condition.
+  /// - Throws: A ``FlowRunError`` if a step has failed; a ``FlowFileError`` if there is no such step; a
+  ///   ``FlowLockedError`` if the flow is already running; an error of the system or of the state;
+  ///   `CancellationError`.
+  public func perform(in context: OperationContext) async throws -> FlowReport {
+    let runner = try FlowFileRunner(file, in: folder, options, onEvent: onEvent)
+    return try await runner.run(on: workers, commands, in: context)
+  }
+
+  /// Sends a signal to the processes of the commands that this value is running.
+  public func send(_ signal: ProcessSignal) { commands.send(signal.rawValue) }
+}
+
+/// The commands of the runs of a ``FlowRun`` that are in progress.
+final class FlowRunningCommands: Sendable {
+  private let runs = Lock<[ObjectIdentifier: FlowProcesses]>([:])
+
+  func add(_ processes: FlowProcesses) -> ObjectIdentifier {
+    let id = ObjectIdentifier(processes)
+    runs.withLock { $0[id] = processes }
+    return id
+  }
+
+  func remove(_ id: ObjectIdentifier) { _ = runs.withLock { $0.removeValue(forKey: id) } }
+
+  func send(_ signal: Int32) {
+    for processes in runs.withLock({ Array($0.values) }) { processes.send(signal) }
   }
 }

@@ -6,7 +6,7 @@ import SystemSupport
 /// The beginning of a run: a new one, or an earlier one that is continued.
 struct FlowStart: Sendable {
   let run: FlowRunRecord
-  let flow: FlowRun
+  let flow: StoredFlowRun
   /// The last successes by the name of the step or the child.
   let records: [ExactText: FlowRecord]
   /// The later runs of some steps whose successes belong to this run.
@@ -74,7 +74,7 @@ struct FlowStart: Sendable {
     parts = try await isContinued ? journal.parts(of: run) : []
     records = try await journal.records(
       preferring: parts.union([run.number]), sharing: definitions)
-    flow = FlowRun(
+    flow = StoredFlowRun(
       flow: file.name, number: run.number, values: file.texts, selection: selection, name: run.name)
     var lastSummary = candidateSummary
     if let last, last.number != candidate?.number {
@@ -116,7 +116,7 @@ struct FlowStart: Sendable {
       let id = journal.id(ofRun: replaced.number)
       try await journal.store.cancel(id, because: "run \(run.number) replaces it")
       let values = try JSONRunCoder().decode([String: String].self, from: replaced.values)
-      let flow = FlowRun(
+      let flow = StoredFlowRun(
         flow: flow.flow, number: replaced.number, values: values, selection: replaced.selection,
         name: replaced.name)
       // Its process has ended, so nothing else ends it. A cancelled run begins no step.

@@ -34,29 +34,31 @@ struct FlowUnitOperation: ComposableOperation {
       session.note(end(.succeeded, duration: attempts.duration, attempts: attempts.count))
       return FlowStepState(record)
     } catch {
-      throw note(error, attempts.duration, attempts.count)
+      throw note(error, attempts)
     }
   }
 
   /// Notes the end of a unit that has not succeeded.
-  private func note(_ error: any Error, _ duration: Duration, _ attempts: Int) -> any Error {
+  private func note(_ error: any Error, _ attempts: FlowAttemptCounter) -> any Error {
+    let (duration, count) = (attempts.duration, attempts.count)
     if error is Skipped {
       session.note(end(.skipped, reason: "only-if is not met"))
       return error
     }
     if Task.isCancelled || error.meansCancellation {
-      session.note(end(.cancelled, duration: duration, attempts: attempts))
+      session.note(end(.cancelled, duration: duration, attempts: count))
       return CancellationError()
     }
     let failure = FlowFailure(error)
-    var lines = FlowLog(session.folder.log(of: unit.name)).lastLines(20)
+    var lines =
+      attempts.outputStart.map { session.checker.log(of: unit.name).lastLines(20, after: $0) } ?? []
     // The message of the program does not say why it has no terminal.
     if lines.contains(where: { $0.contains("/dev/tty") || $0.contains("a terminal is required") }) {
       lines.append("(only a step with 'interactive: true' can read the terminal)")
     }
     session.note(
       end(
-        .failed, reason: "\(failure)", duration: duration, attempts: attempts, lastLines: lines))
+        .failed, reason: "\(failure)", duration: duration, attempts: count, lastLines: lines))
     return failure
   }
 
@@ -66,7 +68,7 @@ struct FlowUnitOperation: ComposableOperation {
   ) -> FlowEnd {
     FlowEnd(
       unit: unit.name, state: state, reason: reason, duration: duration, attempts: attempts,
-      lastLines: lastLines, log: state == .failed ? session.folder.log(of: unit.name) : nil,
+      lastLines: lastLines, log: state == .failed ? session.checker.log(of: unit.name).path : nil,
       isChild: unit.each != nil)
   }
 }
@@ -88,12 +90,23 @@ struct FlowCountedAttempt: ComposableOperation {
 
 /// The number of attempts that have begun, and when the first one did: not before there was a slot.
 final class FlowAttemptCounter: Sendable {
-  private let state = Lock((count: 0, began: ContinuousClock.now))
+  private struct State {
+    var count = 0
+    var began = ContinuousClock.now
+    var outputStart: Int?
+  }
+
+  private let state = Lock(State())
 
   var count: Int { state.withLock(\.count) }
 
   /// The time since the first attempt began.
   var duration: Duration { ContinuousClock.now - state.withLock(\.began) }
+
+  /// Where the output of the last command begins in the log; nil before there was one.
+  var outputStart: Int? { state.withLock(\.outputStart) }
+
+  func began(outputAt offset: Int) { state.withLock { $0.outputStart = offset } }
 
   /// Counts an attempt, and returns its number.
   func add() -> Int {

@@ -123,6 +123,16 @@ extension FlowShape {
           .object(FlowOccasion.allCases.map { ($0.rawValue, .reference("command")) })
         ), ("additionalProperties", .boolean(false)),
       ])
+    case .keep:
+      .object([
+        ("type", .text("object")),
+        (
+          "properties",
+          .object([
+            ("runs", .range(FlowRanges.keptRuns)), ("days", .range(FlowRanges.keptDays)),
+          ])
+        ), ("minProperties", .number(1)), ("additionalProperties", .boolean(false)),
+      ])
     case .defaults: .reference("defaults")
     case .steps:
       .object([

@@ -18,6 +18,12 @@ extension Date {
       + "\(digits(parts.hour)):\(digits(parts.minute))"
   }
 
+  /// The date in the time zone of the user, to the second: `2026-11-30 14:28:59`.
+  var second: String {
+    let seconds = Int(timeIntervalSince1970.rounded(.down)) % 60
+    return minute + (seconds < 10 ? ":0" : ":") + "\(seconds)"
+  }
+
   /// The date in UTC with milliseconds, as in ISO 8601.
   package var iso8601: String {
     formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))

@@ -2,28 +2,30 @@ import CompositeOperations
 import CompositeOperationsFoundation
 import SystemSupport
 
-/// How a step or a child ended.
-package struct FlowEnd: Sendable {
-  package enum State: String, Sendable, CaseIterable {
+/// How a step, or a child of a step, ended.
+public struct FlowEnd: Sendable {
+  public enum State: String, Sendable, CaseIterable {
     case succeeded, failed, skipped, cancelled
     case upToDate = "up to date"
     /// It had succeeded before an interruption of the run.
     case done
   }
 
-  package let unit: String
-  package let state: State
+  /// The name of the step, or of the child: `step[value]`.
+  public let unit: String
+  public let state: State
   /// The failure, or why it was skipped.
-  package let reason: String?
-  package let duration: Duration?
+  public let reason: String?
+  /// The time since its first attempt began.
+  public let duration: Duration?
   /// The number of attempts that have begun; 0 for a step with children.
-  package let attempts: Int
+  public let attempts: Int
   /// The last lines of the output of a failed step.
-  package let lastLines: [String]
+  public let lastLines: [String]
   /// The path of the log of a failed step.
-  package let log: String?
+  public let log: String?
   /// Whether it is a child of a step.
-  package let isChild: Bool
+  public let isChild: Bool
 
   init(
     unit: String, state: State, reason: String? = nil, duration: Duration? = nil, attempts: Int = 0,

@@ -1,40 +1,42 @@
 import Foundation
 import SystemSupport
 
-/// The folder of a flow file, where its commands run, and the places of what the runs store.
+/// The folder of a flow file, where its commands run, and the folder for its state.
 package struct FlowFolder: Sendable {
   /// The absolute path of the folder that contains the flow file.
   let path: String
-  /// The folder for the files of the flow: `.flow/<name>`.
-  package let storage: String
-  /// The file of the journal.
-  package let journal: String
+  /// The absolute path of the folder for the state.
+  let state: String
+  private let logs: FlowLogFolder
 
   /// - Parameters:
   ///   - file: The path of the flow file.
   ///   - flow: The name of the flow.
-  ///   - journal: The path of the journal, relative to the working folder; nil for the default.
-  package init(ofFile file: String, flow: String, journal: String?) {
+  ///   - state: The path of the folder for the state, relative to the working folder; nil for
+  ///     `.flow/<flow>` beside the file.
+  package init(ofFile file: String, flow: String, state: String? = nil) {
     let folder = URL(fileURLWithPath: file).standardizedFileURL.deletingLastPathComponent().path
     path = folder
-    storage = folder.path(of: ".flow/\(flow)")
-    self.journal =
-      journal.map { URL(fileURLWithPath: $0).standardizedFileURL.path }
-      ?? storage.path(of: "journal.sqlite")
+    self.state =
+      state.map { URL(fileURLWithPath: $0).standardizedFileURL.path }
+      ?? folder.path(of: ".flow/\(flow)")
+    logs = FlowLogFolder(inState: self.state)
   }
 
-  /// The folder of the logs.
-  var logs: String { storage.path(of: "logs") }
+  /// The file of the state.
+  package var database: String { state.path(of: "state.sqlite") }
 
-  /// Returns the path of the log of a step or a child.
-  package func log(of name: String) -> String { logs.path(of: Self.logName(of: name)) }
+  /// The file whose lock allows one run at a time.
+  var runLock: String { state.path(of: "run.lock") }
 
-  /// The name of the log of a step or a child in the folder of the logs.
-  package static func logName(of name: String) -> String { fileName(name) + ".log" }
+  /// Whether the folder has the journal of an earlier version.
+  var hasFormerJournal: Bool { !FileSystem.isMissing(state.path(of: "journal.sqlite")) }
 
-  /// The file whose lock allows one run of the flow at a time. It belongs to the journal, because
-  /// runs with different journals do not know each other.
-  func runLock(of flow: String) -> String { "\(journal)-\(flow).lock" }
+  /// The runs that have logs.
+  var runs: [Int] { logs.runs }
+
+  /// Returns the log of a step or a child in a run.
+  func log(of name: String, inRun run: Int) -> FlowLog { FlowLog(logs.log(of: name, inRun: run)) }
 
   /// Returns the absolute path of a file that a step with a working folder names.
   func path(of file: String, in directory: String?) -> String {
@@ -49,21 +51,38 @@ package struct FlowFolder: Sendable {
     return directory.hasPrefix("/") ? directory : path.path(of: directory)
   }
 
-  /// Creates the folders.
+  /// Creates the folder for the state.
   ///
-  /// - Throws: The error of the system.
-  func make() throws {
-    for folder in [logs, URL(fileURLWithPath: journal).deletingLastPathComponent().path] {
-      do {
-        // The logs and the runs are as private as the journal.
-        try FileManager.default.createDirectory(
-          atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-      } catch {
-        throw FlowFailure.other(
-          "the folder \(folder.onOneLine) cannot be made: \(error.localizedDescription)")
-      }
+  /// - Throws: A failure that names the folder.
+  func make() throws(FlowFailure) { try Self.make(state) }
+
+  /// Creates the folder for the logs of a run, and removes those of other runs.
+  ///
+  /// - Parameter keeps: Whether the logs of a run are kept.
+  /// - Throws: A failure that names the folder.
+  func makeLogs(ofRun run: Int, keeping keeps: (Int) -> Bool = { _ in true }) throws(FlowFailure) {
+    for other in logs.runs where other != run && !keeps(other) {
+      // They are removed with the next run otherwise.
+      try? FileManager.default.removeItem(atPath: logs.path(ofRun: other))
+    }
+    try Self.make(logs.path(ofRun: run))
+  }
+
+  private static func make(_ folder: String) throws(FlowFailure) {
+    do {
+      // The logs are as private as the state.
+      try FileManager.default.createDirectory(
+        atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    } catch {
+      let reason = (error as NSError).userInfo[NSUnderlyingErrorKey].map { "\($0)" } ?? ""
+      throw .other(
+        "the folder \(folder.onOneLine) cannot be made: \(reason.isEmpty ? "\(error)" : reason); "
+          + "--state FOLDER puts the state elsewhere")
     }
   }
+
+  /// The name of the log of a step or a child in the folder of a run.
+  package static func logName(of name: String) -> String { fileName(name) + ".log" }
 
   /// The name of a step or a child as the name of a file: at most 200 bytes, without slashes.
   static func fileName(_ name: String) -> String {
@@ -80,5 +99,27 @@ package struct FlowFolder: Sendable {
     }
     if text.utf8.count <= 200 { return text }
     return text.prefix(170) + "~" + String(bytes.hash64, radix: 16)
+  }
+}
+
+/// The folder with the logs of all runs of a flow, `runs/<run>/<step>.log`.
+package struct FlowLogFolder: Sendable {
+  /// The name of the folder in the folder of the state.
+  package static let name = "runs"
+
+  private let path: String
+
+  /// - Parameter state: The path of the folder of the state.
+  package init(inState state: String) { path = state.path(of: Self.name) }
+
+  /// The numbers of the runs that have a folder.
+  var runs: [Int] {
+    ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).compactMap(Int.init)
+  }
+
+  package func path(ofRun run: Int) -> String { path.path(of: "\(run)") }
+
+  package func log(of name: String, inRun run: Int) -> String {
+    path(ofRun: run).path(of: FlowFolder.logName(of: name))
   }
 }

@@ -74,40 +74,45 @@ extension FlowJournal {
       WHERE parent IS NULL
     """
 
-  /// The times at which a process has begun or resumed a run. The logs that are written from then on
-  /// belong to it.
-  static let sessionTable = """
-    CREATE TABLE IF NOT EXISTS flow_session (flow TEXT NOT NULL, began INTEGER NOT NULL,
-      run INTEGER NOT NULL, PRIMARY KEY (flow, began)) STRICT, WITHOUT ROWID
-    """
-
-  /// The number of steps of each run.
+  /// The number of steps of each run, and when a process has last begun or resumed it.
   static let sizeTable = """
     CREATE TABLE IF NOT EXISTS flow_size (flow TEXT NOT NULL, run INTEGER NOT NULL,
-      steps INTEGER NOT NULL, PRIMARY KEY (flow, run)) STRICT, WITHOUT ROWID
+      steps INTEGER NOT NULL, began INTEGER NOT NULL, PRIMARY KEY (flow, run)) STRICT, WITHOUT ROWID
     """
 
   /// Notes that a process begins or resumes a run. Removes the steps that begin again or are not in
-  /// the flow file any more, and those of runs whose logs are not kept.
+  /// the flow file any more, and those of runs that are not kept.
   ///
   /// - Parameters:
   ///   - names: The steps of the flow file.
   ///   - count: The number of steps that no option excludes.
-  func beginSteps(ofRun number: Int, named names: [String], count: Int) async throws {
+  /// - Returns: The runs that are kept.
+  func beginSteps(
+    ofRun number: Int, named names: [String], count: Int, keeping kept: FlowKeep
+  ) async throws -> Set<Int> {
     let names = try JSONRunCoder().encode(names)
-    try await worker.run { [flow] connection in
-      let (run, oldest) = (Int64(number), Int64(number - FlowLog.runs))
-      try connection.transaction(.immediate) {
-        try connection.copyFormerEnds(of: flow)
+    return try await worker.run { [flow] connection in
+      let (run, now) = (Int64(number), FlowStepRecord.now)
+      return try connection.transaction(.immediate) {
         try connection.execute(
-          "INSERT OR REPLACE INTO flow_session VALUES (?1, ?2, ?3)",
-          [.text(flow), .integer(FlowStepRecord.now), .integer(run)])
-        try connection.execute(
-          "INSERT OR REPLACE INTO flow_size VALUES (?1, ?2, ?3)",
-          [.text(flow), .integer(run), .integer(Int64(count))])
-        for table in ["flow_session", "flow_size", "flow_step"] {
+          "INSERT OR REPLACE INTO flow_size VALUES (?1, ?2, ?3, ?4)",
+          [.text(flow), .integer(run), .integer(Int64(count)), .integer(now)])
+        let runs = try connection.fetchAll(
+          """
+          SELECT number FROM flow_run WHERE flow = ?1 AND (number = ?2 OR began > ?3)
+          ORDER BY number DESC LIMIT ?4
+          """,
+          [
+            .text(flow), .integer(run), .integer(now - Int64(kept.days) * 86_400_000),
+            .integer(Int64(kept.runs)),
+          ]
+        ) { Int($0.integer(at: 0)) }
+        let keptRuns = Set(runs).union([number])
+        let list = try JSONRunCoder().encode(Array(keptRuns))
+        for table in ["flow_size", "flow_step"] {
           try connection.execute(
-            "DELETE FROM \(table) WHERE flow = ?1 AND run <= ?2", [.text(flow), .integer(oldest)])
+            "DELETE FROM \(table) WHERE flow = ?1 AND run NOT IN (SELECT value FROM json_each(?2))",
+            [.text(flow), .text(list)])
         }
         try connection.execute(
           """
@@ -115,6 +120,7 @@ extension FlowJournal {
             AND (state IS NULL OR state NOT IN ('succeeded', 'up to date', 'done')
               OR coalesce(parent, step) NOT IN (SELECT value FROM json_each(?3)))
           """, [.text(flow), .integer(run), .text(names)])
+        return keptRuns
       }
     }
   }
@@ -149,13 +155,11 @@ extension FlowJournal {
   /// Returns the ends of the steps and the failed children of a run, by name.
   func ends(ofRun number: Int) async throws -> [ExactText: FlowEnd] {
     try await worker.run { [flow] connection in
-      let formerEnds = try connection.formerEnds("step, state, reason")
       let ends = try connection.fetchAll(
         """
         SELECT step, state, reason FROM flow_step
         WHERE flow = ?1 AND run = ?2 AND state IS NOT NULL
           AND (parent IS NULL OR state = 'failed')
-        \(formerEnds.map { "UNION ALL \($0) AND run = ?2" } ?? "")
         """,
         [.text(flow), .integer(Int64(number))]
       ) { row in
@@ -170,36 +174,6 @@ extension FlowJournal {
 }
 
 extension SQLiteConnection {
-  /// Selects the ends of the last run of a flow as a version without `flow_step` has stored them; nil
-  /// if there is no such table. It selects none of a run that this version has begun or resumed, or of
-  /// an earlier one.
-  ///
-  /// The table stays, because a process of that version may be using it.
-  fileprivate func formerEnds(_ columns: String) throws -> String? {
-    let exists = try fetchOne(
-      "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'flow_end'"
-    ) { _ in true }
-    return exists == nil
-      ? nil
-      : """
-      SELECT \(columns) FROM flow_end
-      WHERE flow = ?1 AND run > (SELECT coalesce(max(run), 0) FROM flow_session WHERE flow = ?1)
-      """
-  }
-
-  /// Copies the ends of steps from `flow_end`. The caller has the run lock of the flow.
-  fileprivate func copyFormerEnds(of flow: String) throws {
-    let ends = try formerEnds(
-      """
-      flow, run, step, iif(step LIKE '%]', substr(step, 1, instr(step, '[') - 1), NULL), state,
-        reason, ended / 1000000
-      """)
-    guard let ends else { return }
-    try execute(
-      "INSERT OR IGNORE INTO flow_step (flow, run, step, parent, state, reason, ended) \(ends)",
-      [.text(flow)])
-  }
-
   fileprivate func store(_ records: [FlowStepRecord], _ flow: String, _ run: Int) throws {
     for record in records {
       try execute(

@@ -10,48 +10,47 @@ struct FlowJournal: Sendable {
   let store: RunStore
   let worker: SQLiteWorker
   private let path: String
+  private let purpose: SQLiteConnection.Purpose
   private let successes = FlowSuccesses()
 
-  init(of flow: String, in folder: FlowFolder) {
+  init(of flow: String, at path: String, for purpose: SQLiteConnection.Purpose = .writing) {
     self.flow = flow
-    let path = folder.journal
+    self.purpose = purpose
     self.path = path
     store = .sqlite(path, options: RunStoreOptions(retention: .seconds(400 * 86_400)))
     worker = SQLiteWorker("flow journal") {
       let connection = try SQLiteConnection.open(
-        path, for: .writing, SQLiteConfiguration(access: .existing, durability: .full))
+        path, for: purpose, SQLiteConfiguration(access: .existing, durability: .full))
       // In KiB. The successes are read once, and do not have to stay in memory.
       try connection.execute("PRAGMA cache_size = -1024")
       return connection
     }
   }
 
-  /// Opens the journal, and creates it if it is missing.
-  func open() async throws {
-    // The engine creates the file.
-    _ = try await store.runs(limit: 1)
-    try await worker.run { connection in
-      for table in Self.tables + Self.commandTables { try connection.execute(table) }
-      let hasName = try connection.fetchOne(
-        "SELECT 1 FROM pragma_table_info('flow_run') WHERE name = 'name'"
-      ) { _ in true }
-      if hasName == nil { try connection.execute("ALTER TABLE flow_run ADD COLUMN name TEXT") }
-    }
-  }
-
-  /// Removes what an earlier version of the program has stored about successes, of which this one
-  /// believes nothing.
+  /// Opens the journal, and creates it if it is missing and opened for writing.
   ///
-  /// - Returns: Whether there was any.
-  func removeFormerSuccesses() async throws -> Bool {
-    try await worker.run { connection in
-      let exists = try connection.fetchOne(
-        "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'stamp'"
-      ) { _ in true }
-      if exists == nil { return false }
-      for table in ["stamp", "flow_stored"] {
-        try connection.execute("DROP TABLE IF EXISTS \(table)")
+  /// - Returns: Whether it has the tables.
+  /// - Throws: An error of the file; a failure if it has runs of another flow.
+  @discardableResult
+  func open() async throws -> Bool {
+    // The engine creates the file.
+    if purpose == .writing { _ = try await store.runs(limit: 1) }
+    return try await worker.run { [flow, path, purpose] connection in
+      let count = try connection.fetchOne(
+        "SELECT count(*) FROM sqlite_master WHERE name IN ('flow_run', 'flow_step', 'flow_success')"
+      ) { $0.integer(at: 0) }
+      if count == 3 {
+        let other = try connection.fetchOne(
+          "SELECT flow FROM flow_run WHERE flow <> ?1", [.text(flow)]
+        ) { $0.text(at: 0) ?? "" }
+        if let other {
+          throw FlowFailure.other(
+            "\(path.onOneLine) has the runs of the flow '\(other.onOneLine)'; expected another folder "
+              + "for '\(flow)'")
+        }
       }
+      if purpose == .reading { return count == 3 }
+      for table in Self.tables + Self.commandTables { try connection.execute(table) }
       return true
     }
   }
@@ -61,7 +60,7 @@ struct FlowJournal: Sendable {
     await worker.close()
     await store.close()
     // If two connections are closed at the same time, neither is the last one, and the files stay.
-    if FileSystem.isMissing("\(path)-wal") { return }
+    if purpose == .reading || FileSystem.isMissing("\(path)-wal") { return }
     let connection = try? SQLiteConnection.open(
       path, for: .writing, SQLiteConfiguration(access: .existing))
     try? connection?.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -90,7 +89,7 @@ struct FlowJournal: Sendable {
     CREATE TABLE IF NOT EXISTS flow_counter (flow TEXT PRIMARY KEY, number INTEGER NOT NULL)
       STRICT, WITHOUT ROWID
     """,
-    stepTable, stepIndex, sessionTable, sizeTable,
+    stepTable, stepIndex, sizeTable,
     """
     CREATE TABLE IF NOT EXISTS flow_process (flow TEXT NOT NULL, step TEXT NOT NULL,
       pid INTEGER NOT NULL, began INTEGER NOT NULL, boot TEXT NOT NULL,
@@ -255,7 +254,7 @@ extension FlowJournal {
         """
         SELECT max(time) FROM (
           SELECT time FROM flow_life WHERE flow = ?1 AND run = ?2
-          UNION ALL SELECT max(began) FROM flow_session WHERE flow = ?1 AND run = ?2
+          UNION ALL SELECT began FROM flow_size WHERE flow = ?1 AND run = ?2
           UNION ALL SELECT max(coalesce(ended, began)) FROM flow_step WHERE flow = ?1 AND run = ?2
           UNION ALL SELECT max(ended) FROM flow_success WHERE flow = ?1 AND run = ?2)
         """, [.text(flow), .integer(Int64(number))]

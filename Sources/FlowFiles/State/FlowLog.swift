@@ -1,46 +1,50 @@
 import Foundation
 import SystemSupport
 
-/// The log of a step or a child: the output of the last run, and beside it those of the two runs
-/// before.
-package struct FlowLog {
-  /// The number of runs whose logs are kept.
-  package static let runs = 3
-
+/// The log of a step or a child in a run: a line before each command, and its output.
+struct FlowLog: Sendable {
   let path: String
 
-  package init(_ path: String) { self.path = path }
+  init(_ path: String) { self.path = path }
 
-  /// The path of the log of an earlier run: 1 for the one before the last.
-  package func path(ofRun index: Int) -> String { index == 0 ? path : "\(path).\(index)" }
-
-  /// Moves the logs of earlier runs aside. A run that is resumed appends to its log.
+  /// Appends a line with a label, the time and a command.
   ///
-  /// - Parameter began: When the run began, in milliseconds since 1970.
-  func begin(runBegan began: Int64) throws {
-    guard let status = try? FileStatus(ofFile: path) else { return }
-    let time = status.modified.seconds * 1_000 + status.modified.nanoseconds / 1_000_000
-    if time >= began { return }
-    for index in (0..<(Self.runs - 1)).reversed() {
-      do { try FileSystem.rename(path(ofRun: index), to: path(ofRun: index + 1)) } catch {
-        if !error.isMissing { throw error }
-      }
-    }
+  /// - Returns: The bytes of the log that the line takes.
+  @discardableResult
+  func begin(_ words: [String], as label: String) throws(SystemError) -> Range<Int> {
+    let command = words.map(\.quotedForShell).joined(separator: " ").onOneLine
+    return try append(
+      Array("=== \(label), \(Date().second): \(command)\n".utf8), onNewLine: true)
   }
 
-  func append(_ bytes: [UInt8]) throws(SystemError) {
+  /// - Parameter startsLine: Whether a line that has no end is ended before.
+  /// - Returns: The bytes of the log that were added.
+  @discardableResult
+  func append(_ bytes: [UInt8], onNewLine startsLine: Bool = false) throws(SystemError) -> Range<
+    Int
+  > {
     let file = try FileDescriptor.open(
-      path, .writeOnly, [.create, .append], permissions: 0o644)
+      path, .readWrite, [.create, .append], permissions: 0o600)
     defer { try? file.close() }
-    try file.write(bytes, brokenPipe: .error)
+    let size = try file.status.size
+    var end: [UInt8] = []
+    if startsLine, size > 0 {
+      var last: [UInt8] = [0]
+      try file.seek(to: size - 1)
+      if try file.read(into: &last) == 1, last[0] != .lineFeed { end = [.lineFeed] }
+    }
+    try file.write(end + bytes, brokenPipe: .error)
+    return size..<(size + end.count + bytes.count)
   }
 
-  /// Returns the last lines, without characters that control a terminal. Long lines are cut.
-  func lastLines(_ count: Int) -> [String] {
-    guard let file = try? FileDescriptor.open(path, .readOnly) else { return [] }
+  /// Returns the last lines after an offset, without characters that control a terminal. Long lines are
+  /// cut.
+  func lastLines(_ count: Int, after offset: Int) -> [String] {
+    guard let file = try? FileDescriptor.open(path, .readOnly), let size = try? file.status.size
+    else { return [] }
     defer { try? file.close() }
     let limit = 64 << 10
-    if let size = try? file.status.size, size > limit { try? file.seek(to: size - limit) }
+    try? file.seek(to: max(offset, size - limit))
     var bytes: [UInt8] = []
     var block = [UInt8](repeating: 0, count: limit)
     while bytes.count <= limit, let read = try? file.read(into: &block), read > 0 {

@@ -9,7 +9,7 @@ final class FlowRunLock: Sendable {
   /// - Throws: A ``FlowLockedError`` if another process runs the flow; the error of the system;
   ///   `CancellationError`.
   init(of flow: String, in folder: FlowFolder) async throws {
-    let path = folder.runLock(of: flow)
+    let path = folder.runLock
     // A process that is killed while it starts a command leaves a copy of itself, which has the lock
     // until the program of the command is loaded.
     let end = ContinuousClock.now + .seconds(5)
@@ -68,12 +68,12 @@ struct FlowLockHolder: Equatable, Sendable {
   }
 }
 
-/// The error of a run whose flow is already running.
-package struct FlowLockedError: Error, CustomStringConvertible {
+/// The error of a run whose flow is already running, in this process or in another one.
+public struct FlowLockedError: Error, CustomStringConvertible {
   let flow: String
   let holder: FlowLockHolder?
 
-  package var description: String {
+  public var description: String {
     let detail = holder.map { " (pid \($0.process) since \(Date(milliseconds: $0.began).time))" }
     return "run lock: '\(flow)' is already running\(detail ?? "")"
   }

@@ -35,7 +35,7 @@
       }
       let run = try await summary(request)
       let id = run.id
-      if run.flow == FlowRun.flowName, action != .cancel {
+      if run.flow == StoredFlowRun.flowName, action != .cancel {
         throw PageProblem(
           .conflict, "it is a run of a flow file, which only `coop flow run` continues")
       }

@@ -13,12 +13,15 @@ final class FlowRunReader: Sendable {
   private static let mostWatched = 30
 
   private let path: String
+  /// The path of the folder of the state.
+  private let state: String
   private let worker: SQLiteWorker
   private let lastFile = Lock<(path: String, status: FileStatus, file: FlowFile)?>(nil)
 
   /// - Parameter path: The SQLite file.
   init(journal path: String) {
     self.path = URL(fileURLWithPath: path).standardizedFileURL.path
+    state = URL(fileURLWithPath: path).standardizedFileURL.deletingLastPathComponent().path
     worker = SQLiteWorker("flow reader") {
       try SQLiteConnection.open(path, for: .reading, SQLiteConfiguration(access: .existing))
     }
@@ -83,7 +86,7 @@ final class FlowRunReader: Sendable {
     let run = details.summary
     guard let key = Key(run), run.cancelled == nil,
       run.state != .result, run.state != .cancelled, run.state != .running || run.ownerHasEnded,
-      let flow = try? JSONRunCoder().decode(FlowRun.self, from: details.sequence),
+      let flow = try? JSONRunCoder().decode(StoredFlowRun.self, from: details.sequence),
       // A run of some steps without what they need is always a new one.
       flow.selection?.hasPrefix("--") != true
     else { return nil }
@@ -103,8 +106,7 @@ final class FlowRunReader: Sendable {
     for (name, text) in flow.values.sorted(by: { $0.key < $1.key }) where defaults[name] != text {
       words += ["--set", "\(name)=\(text)"]
     }
-    let usual = FlowFolder(ofFile: file, flow: key.flow, journal: nil).journal
-    if path != usual { words += ["--journal", path] }
+    if path != FlowFolder(ofFile: file, flow: key.flow).database { words += ["--state", state] }
     if let name = flow.name { words += ["--run", name] }
     words += flow.selection?.split(separator: " ").map(String.init) ?? []
     return words.map(\.quotedForShell).joined(separator: " ")
@@ -116,7 +118,7 @@ final class FlowRunReader: Sendable {
     do { file = try self.file(rows.file, named: key.flow) } catch {
       problem = "The flow file cannot be read: \("\(error)".onOneLine)"
     }
-    return FlowRunSteps(key.flow, rows, file, problem, logs(key, rows), run)
+    return FlowRunSteps(key.flow, rows, file, problem, logs(key), run)
   }
 
   /// Opens the log of a step or a child of a run. The caller closes it.
@@ -133,25 +135,23 @@ final class FlowRunReader: Sendable {
     guard let key = Key(id) else { return nil }
     let limit = Self.mostWatched
     return try await read { connection in
-      guard let rows = try FlowRunRows(connection, key, 0, nil) else { return nil }
       let units = try connection.fetchAll(
         """
         SELECT step FROM flow_step WHERE flow = ?1 AND run = ?2 AND state IS NULL
           AND children IS NULL ORDER BY began DESC LIMIT ?3
         """, key.values + [.integer(Int64(limit))]
       ) { $0.text(at: 0) ?? "" }
-      return (self.logs(key, rows), units + [step].compactMap(\.self))
+      return (self.logs(key), units + [step].compactMap(\.self))
     } ?? nil
   }
 
-  private func logs(_ key: Key, _ rows: FlowRunRows) -> FlowRunLogs {
-    FlowRunLogs(
-      in: FlowFolder(ofFile: rows.file, flow: key.flow, journal: nil), writtenIn: rows.times)
+  private func logs(_ key: Key) -> FlowRunLogs {
+    FlowRunLogs(ofRun: key.number, inState: state)
   }
 
   /// Reads from the journal; nil if it does not have the tables.
   private func read<Rows: Sendable>(
-    from tables: [String] = ["flow_run", "flow_step", "flow_session", "flow_command"],
+    from tables: [String] = ["flow_run", "flow_step", "flow_command"],
     _ body: @escaping @Sendable (SQLiteConnection) throws -> Rows
   ) async throws -> Rows? {
     let names = tables.map { "'\($0)'" }.joined(separator: ", ")
@@ -189,7 +189,7 @@ final class FlowRunReader: Sendable {
 
     /// Nil for a run of another sequence.
     init?(_ run: RunSummary) {
-      guard run.flow == FlowRun.flowName else { return nil }
+      guard run.flow == StoredFlowRun.flowName else { return nil }
       self.init(run.id)
     }
 

@@ -8,9 +8,6 @@ struct FlowRunRows: Sendable {
   let selection: String?
   /// When the run began, in milliseconds since 1970.
   let began: Int64
-  /// When processes worked on the run: from its begin, or that of a process that resumed it, until
-  /// another run of the flow began or was resumed.
-  let times: [Range<Int64>]
   let steps: [FlowStepRecord]
   /// Some of the children: those that need attention first.
   let children: [FlowStepRecord]
@@ -22,7 +19,7 @@ struct FlowRunRows: Sendable {
   /// Nil if there is no such run.
   ///
   /// - Parameters:
-  ///   - limit: The maximum number of children; 0 for no steps either.
+  ///   - limit: The maximum number of children.
   ///   - included: A step or a child that is read in any case.
   ///   - isAlone: Whether only that one is read.
   init?(
@@ -34,16 +31,6 @@ struct FlowRunRows: Sendable {
     ) { ($0.text(at: 0) ?? "", $0.text(at: 1), $0.integer(at: 2)) }
     guard let record, record.0.hasPrefix("/") else { return nil }
     (file, selection, began) = record
-    let sessions = try connection.fetchAll(
-      "SELECT began, run = ?2 FROM flow_session WHERE flow = ?1 ORDER BY began", run.values
-    ) { (began: $0.integer(at: 0), isOwn: $0.integer(at: 1) != 0) }
-    times = zip(sessions, sessions.dropFirst().map(\.began) + [.max]).compactMap { session, next in
-      session.isOwn ? session.began..<next : nil
-    }
-    if limit == 0 {
-      (steps, children, counts, places) = ([], [], [], [:])
-      return
-    }
     let name = included.map { SQLiteValue.text($0) } ?? .null
     let values = isAlone ? run.values + [name] : run.values
     let (ofStep, ofParent) = isAlone ? (" AND step = ?3", " AND parent = ?3") : ("", "")

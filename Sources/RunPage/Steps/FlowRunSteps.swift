@@ -82,7 +82,7 @@ struct FlowRunSteps: Sendable {
     }
     if let problem { notes.append("\(problem) The graph is not known.") }
     if rows.steps.isEmpty, rows.children.isEmpty, run.state != .running {
-      notes.append("The journal keeps the steps of the last \(FlowLog.runs) runs of a flow.")
+      notes.append("The steps of this run are not kept any more: see `keep` of the flow file.")
     }
     if let file, Self.hasChanged(file, since: rows.began) {
       notes.append(

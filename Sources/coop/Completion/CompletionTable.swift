@@ -38,7 +38,7 @@ enum CompletionTable {
         repeatsLastPosition: true,
         options: [
           CompletionOption("--set", "sets a value of the file: name=text", .text),
-          CompletionOption("--journal", "the file that stores the runs", .file),
+          CompletionOption("--state", "the folder that stores the runs", .file),
           CompletionOption("--keep-going", "continues after a failure"),
           CompletionOption("--run", "continues or begins the run with this name", .text),
           CompletionOption("--fresh", "begins a new run"),

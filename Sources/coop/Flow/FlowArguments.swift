@@ -14,7 +14,8 @@ struct FlowArguments {
   let action: Action
   private(set) var options = TraceOptions()
   private(set) var values: [String: String] = [:]
-  private(set) var journal: String?
+  /// The path of the folder of the state; nil for the one beside the flow file.
+  private(set) var state: String?
   /// The steps, the name and the beginning of the run.
   private(set) var run = FlowRunOptions()
   private(set) var isDryRun = false
@@ -56,9 +57,9 @@ struct FlowArguments {
   private var optionNames: String {
     switch action {
     case .run:
-      "--set, --journal, --run, --keep-going, --fresh, --force, --from, --only, --dry-run, --on, "
+      "--set, --state, --run, --keep-going, --fresh, --force, --from, --only, --dry-run, --on, "
         + "--queue, --output, --timeline, --trace or --json"
-    case .status, .log: "--journal"
+    case .status, .log: "--state"
     case .show, .schema: "no options"
     }
   }
@@ -68,8 +69,10 @@ struct FlowArguments {
     _ argument: RawPath, from rest: inout ArraySlice<RawPath>
   ) throws(UsageError) -> Bool {
     switch (argument.text, action) {
-    case ("--journal", .run), ("--journal", .status), ("--journal", .log):
-      journal = try text("--journal", "the path of an SQLite file", &rest)
+    // The second one is its name in an earlier version.
+    case ("--state", .run), ("--state", .status), ("--state", .log),
+      ("--journal", .run), ("--journal", .status), ("--journal", .log):
+      state = try text(argument.text ?? "", "the path of a folder", &rest)
     case ("--set", .run):
       let pair = try text("--set", "name=text", &rest)
       guard let equal = pair.firstIndex(of: "="), equal > pair.startIndex else {

@@ -4,12 +4,12 @@ import FlowFiles
 /// `coop flow run|show|status|log|schema FILE …`
 struct FlowCommandLine {
   static let usage = """
-    usage: coop flow run FILE [STEP]… [--set NAME=TEXT]… [--journal PATH] [--keep-going] [--run NAME] [--fresh] [--force]
+    usage: coop flow run FILE [STEP]… [--set NAME=TEXT]… [--state FOLDER] [--keep-going] [--run NAME] [--fresh] [--force]
                               [--from STEP]… [--only STEP]… [--dry-run] [--on ADDRESS] [--queue QUEUE] [--output MODE]
                               [--json] [--trace FILE] [--timeline FILE]
            coop flow show FILE
-           coop flow status FILE [--journal PATH]
-           coop flow log FILE STEP [--journal PATH]
+           coop flow status FILE [--state FOLDER]
+           coop flow log FILE STEP [--state FOLDER]
            coop flow schema
 
     Runs the commands of a flow file, in YAML or JSON, as a graph. A journal stores the success of each step before the
@@ -24,7 +24,7 @@ struct FlowCommandLine {
       schema            prints a JSON schema of the format, for editors
 
       --set NAME=TEXT   sets a value of the flow
-      --journal PATH    stores the runs in this SQLite file (default: .flow/FLOW/journal.sqlite beside FILE)
+      --state FOLDER    stores the runs and the logs in this folder (default: .flow/FLOW beside FILE)
       --keep-going      runs every step that can run; without it, the first failure cancels the running steps, and only
                         steps with 'after' still begin
       --run NAME        continues the run with this name, or begins it: --run "$(date +%F)" for one run a day
@@ -42,7 +42,7 @@ struct FlowCommandLine {
       --json            prints a line with a JSON object for each event
     \(TraceOptions.usage)
 
-    The commands run in the folder of FILE. Their output is in .flow/FLOW/logs beside FILE, for the last 3 runs.
+    The commands run in the folder of FILE. Their output is in .flow/FLOW/runs/RUN/STEP.log beside FILE.
     Ctrl-C, SIGTERM and SIGHUP terminate the commands gracefully; a second signal kills them.
 
     Exit status: 0 all steps succeeded or were skipped, 1 a step failed or an error, 64 invalid arguments, 75 the flow
@@ -68,7 +68,7 @@ struct FlowCommandLine {
       case .run: return try await FlowRunCommand(arguments).run()
       case .show: try FlowQueries(arguments).show()
       case .status: try await FlowQueries(arguments).status()
-      case .log: try FlowQueries(arguments).log()
+      case .log: try await FlowQueries(arguments).log()
       case .schema: try StandardOutput().write(Array("\(FlowSchema.json)\n".utf8))
       }
       return ExitStatus.success

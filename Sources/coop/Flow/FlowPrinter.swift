@@ -22,7 +22,7 @@ struct FlowPrinter: Sendable {
   /// Keeps the lines of several tasks apart.
   private static let turn = Lock(())
 
-  @Sendable func print(_ event: FlowRunEvent) {
+  @Sendable func print(_ event: FlowEvent) {
     switch event.kind {
     case .output(let unit, let lines): write(lines, of: unit)
     case .message(let text): StandardError().writeLine("coop flow: \(text)")
@@ -37,7 +37,7 @@ struct FlowPrinter: Sendable {
     }
   }
 
-  private func writeJSON(_ event: FlowRunEvent) {
+  private func writeJSON(_ event: FlowEvent) {
     var json = JSONWriter()
     json.object { json in
       switch event.kind {
@@ -75,7 +75,7 @@ struct FlowPrinter: Sendable {
     write(json.text)
   }
 
-  private func begin(_ name: String, _ event: FlowRunEvent, _ json: inout JSONWriter) {
+  private func begin(_ name: String, _ event: FlowEvent, _ json: inout JSONWriter) {
     json.member("event", name)
     json.member("time", "\(CivilTime(EventTime.wallClockNow))")
     json.member("flow", event.flow)

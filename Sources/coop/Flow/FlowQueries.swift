@@ -1,6 +1,7 @@
 import CommandLineOperations
 import FlowFiles
 import OperationTracing
+import SystemSupport
 
 /// `coop flow show`, `status` and `log`.
 struct FlowQueries {
@@ -12,22 +13,41 @@ struct FlowQueries {
     file = try FlowFile.read(contentsOf: arguments.file)
   }
 
-  private var history: FlowHistory { FlowHistory(of: file, journal: arguments.journal) }
+  private var state: FlowState { FlowState(of: file, in: arguments.state) }
 
   /// Prints the graph of the file.
   func show() throws { try write(file.stepGraph.diagram.mermaid) }
 
   /// Prints the steps of the last run.
   func status() async throws {
-    guard let status = try await history.status() else {
+    guard let run = try await state.lastRun() else {
       return try write("'\(file.name)' has not run yet")
     }
     var table = TableLayout(numbers: [], width: StandardOutput().width)
-    try write(status.title + "\n" + table.text(of: status.rows))
+    let names = Set(file.steps.map(\.name))
+    let rows =
+      file.steps.map { row($0.name, run.end(of: $0.name)) }
+      + run.ends.filter { !names.contains($0.unit) }.map { row($0.unit, $0) }
+    try write(title(run) + "\n" + table.text(of: rows))
+  }
+
+  /// The name of a step or a failed child, its state, and its duration or the reason of the state.
+  private func row(_ name: String, _ end: FlowEnd?) -> [String] {
+    [name, end?.state.rawValue ?? "not ended", end?.duration?.readableTime ?? end?.reason ?? ""]
+  }
+
+  private func title(_ run: FlowReport) -> String {
+    let number = "\(run.run)" + (run.name.map { " (\($0))" } ?? "")
+    let options = run.selection.map { " with \($0)" } ?? ""
+    let state = run.state == .cancelled ? "replaced by a later run" : run.state.rawValue
+    return
+      "run \(number) of '\(file.name)'\(options), began at \(run.began.timeWithSeconds): \(state)"
   }
 
   /// Prints the log of a step or a child.
-  func log() throws { try StandardOutput().write(history.log(of: arguments.step)) }
+  func log() async throws {
+    try StandardOutput().write(try await state.log(of: arguments.step))
+  }
 
   private func write(_ text: String) throws {
     try StandardOutput().write(Array((text.hasSuffix("\n") ? text : text + "\n").utf8))

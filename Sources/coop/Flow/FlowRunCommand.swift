@@ -1,8 +1,9 @@
 import CommandLineOperations
 import CompositeOperations
+import CompositeOperationsFoundation
 import DurableOperations
 import FlowFiles
-import Foundation
+import SystemSupport
 
 /// `coop flow run FILE`
 struct FlowRunCommand {
@@ -12,52 +13,54 @@ struct FlowRunCommand {
 
   /// - Returns: The exit status.
   func run() async throws -> Int32 {
-    var file = try FlowFile.read(
-      contentsOf: arguments.file, setting: arguments.values,
-      environment: ProcessInfo.processInfo.environment)
+    var file = try FlowFile(contentsOf: arguments.file, setting: arguments.values)
     if let output = arguments.output { file.output = output }
-    let runner = try FlowFileRunner(file, journal: arguments.journal, arguments.run)
     if arguments.isDryRun {
-      let lines = try await runner.plannedSteps()
-      try StandardOutput().write(Array((lines.joined(separator: "\n") + "\n").utf8))
+      try await printDryRun(FlowState(of: file, in: arguments.state))
       return ExitStatus.success
     }
-    return try await runner.whileLocked { try await run(runner, file.output) }
-  }
-
-  private func run(_ runner: FlowFileRunner, _ output: FlowOutputMode) async throws -> Int32 {
     let standardError = StandardError()
     // A progress display would erase the output of the commands.
-    let showsProgress = standardError.isTerminal && !arguments.isJSON && output == .quiet
+    let showsProgress =
+      standardError.isTerminal && !arguments.isJSON && file.output == .quiet
     let observation = try ProgramObservation(
       arguments.options, progressOn: showsProgress ? standardError : nil)
     let printer = FlowPrinter(
       style: arguments.isJSON ? .json : showsProgress ? .silent : .lines,
       pauseProgress: observation.progressPause)
-    var interruptedStatus = ExitStatus.failure
-    let state = try await runner.run(
-      on: arguments.address.map { address in { try workers(at: address) } },
-      onEvent: printer.print
-    ) { operation, send in
-      let run = try await ProgramRun(
-        of: operation, observedBy: observation, awaitsEnd: true, passingOn: send)
-      interruptedStatus = run.interruptedStatus
-      return FlowPerformance(
-        outcome: run.outcome, duration: run.duration, wasInterrupted: run.wasInterrupted)
+    var run = FlowRun(
+      of: file, with: arguments.run, stateIn: arguments.state, onEvent: printer.print)
+    if let address = arguments.address {
+      run.workers = { [queue = arguments.queue] in try Self.workers(at: address, queue: queue) }
     }
+    let program = try await ProgramRun(
+      of: run, observedBy: observation, awaitsEnd: true,
+      passingOn: { [run] in run.send(ProcessSignal(rawValue: $0)) })
     try observation.end()
-    return switch state {
-    case .succeeded: ExitStatus.success
-    case .failed, .cancelled: ExitStatus.failure
-    case .interrupted: interruptedStatus
+    switch program.lateOutcome ?? program.outcome {
+    case .error(let error) where !(error is FlowRunError): throw error
+    case _ where program.wasInterrupted: return program.interruptedStatus
+    case .result: return ExitStatus.success
+    case .error, .cancelled: return ExitStatus.failure
     }
   }
 
+  private func printDryRun(_ state: FlowState) async throws {
+    let run = try await state.dryRun(arguments.run)
+    var lines = run.steps.map { "\($0.name): \($0.reason)" }
+    if lines.isEmpty {
+      lines = ["nothing would run"]
+    } else if run.currentCount > 0 {
+      lines.append(
+        "\(run.currentCount.counted("step")) \(run.currentCount == 1 ? "is" : "are") current")
+    }
+    try StandardOutput().write(Array((lines.joined(separator: "\n") + "\n").utf8))
+  }
+
   /// The store whose workers run the commands.
-  private func workers(at address: String) throws -> RunStore {
+  private static func workers(at address: String, queue: String?) throws -> RunStore {
     do {
-      return try StoreOptions.store(
-        at: address, queue: arguments.queue ?? StoreOptions.defaultQueue)
+      return try StoreOptions.store(at: address, queue: queue ?? StoreOptions.defaultQueue)
     } catch let error as RunStoreError where error.reason == .invalidAddress {
       throw MissingPostgresError()
     }

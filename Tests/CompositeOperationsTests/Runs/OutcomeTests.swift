@@ -29,13 +29,15 @@ import Testing
     }
   }
 
-  @Test func `O1: a run that is cancelled before it begins still ends for every waiter`()
-    async throws
-  {
+  @Test(arguments: [false, true])
+  func `O1: a run that is cancelled before it begins still ends for every waiter`(
+    isObserved: Bool
+  ) async throws {
     let executor = SeededExecutor(seed: 1)
     let log = Log<String>()
-    let run = SimpleOperation { log.add("began") }
-      .start(in: OperationEnvironment(executor: executor))
+    var environment = OperationEnvironment(executor: executor)
+    if isObserved { environment.observers = [RecordingObserver()] }
+    let run = SimpleOperation { log.add("began") }.start(in: environment)
     let waiters = (0..<3).map { _ in Task { await run.outcome.kind } }
     run.cancel()
     executor.drain()

@@ -25,7 +25,7 @@ import Testing
     #expect(flow.lines("log").count == 6)
     #expect(printed.ends.contains("list[b]: succeeded"))
     #expect(printed.ends.contains("glob[in/deep/2.txt]: succeeded"))
-    #expect(flow.text(flow.log("names")) == "error\nx\ny\n\nx\n")
+    #expect(flow.output("names") == "error\nx\ny\n\nx\n")
   }
 
   @Test func `L10: an empty list of children succeeds`() async throws {

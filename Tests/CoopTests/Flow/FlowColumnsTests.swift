@@ -19,7 +19,7 @@ import Testing
       ])
     #expect(printed.ends.contains("a[os=linux,n=1]: succeeded"))
     #expect(printed.ends.contains(#"b[os=a\,b\\,n=x=y]: succeeded"#))
-    #expect(flow.text(flow.log("b[os=linux,n=x=y]")) == "linux x=y none\n")
+    #expect(flow.output("b[os=linux,n=x=y]") == "linux x=y none\n")
   }
 
   /// The logs of the children for a table, or the reason of the failure.

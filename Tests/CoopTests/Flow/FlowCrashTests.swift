@@ -126,7 +126,7 @@ import TestSupport
 
     /// The steps whose success the journal has.
     private func finishedSteps(_ flow: FlowFixture) throws -> [String] {
-      let path = flow.folder.path + "/.flow/f/journal.sqlite"
+      let path = flow.folder.path + "/.flow/f/state.sqlite"
       guard FileManager.default.fileExists(atPath: path) else { return [] }
       let connection = try SQLiteConnection.open(
         path, for: .writing, SQLiteConfiguration(access: .existing, durability: .normal))
@@ -141,7 +141,7 @@ import TestSupport
     private func hasResult(_ flow: FlowFixture) throws -> Bool {
       if try finishedSteps(flow).isEmpty { return false }
       let connection = try SQLiteConnection.open(
-        flow.folder.path + "/.flow/f/journal.sqlite", for: .writing,
+        flow.folder.path + "/.flow/f/state.sqlite", for: .writing,
         SQLiteConfiguration(access: .existing, durability: .normal))
       return try !connection.fetchAll("SELECT id FROM run WHERE state = 'result'") {
         $0.text(at: 0)

@@ -12,8 +12,8 @@ import Testing
     var program = flow.program(["run", "f.json"])
     program.environment["FLOW_TEST_NAME"] = "process"
     #expect(try await program.run().status == 0)
-    #expect(flow.text(flow.log("text")) == "file file 1 process\n")
-    #expect(flow.text(flow.log("list")) == "file step\n")
+    #expect(flow.output("text") == "file file 1 process\n")
+    #expect(flow.output("list") == "file step\n")
     try flow.folder.write("A='", to: ".env")
     let printed = try await flow.run()
     #expect(printed.status == 1)

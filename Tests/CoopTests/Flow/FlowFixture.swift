@@ -53,8 +53,24 @@ struct FlowFixture {
     try FileManager.default.removeItem(atPath: folder.path + "/" + name)
   }
 
-  /// The path of the log of a step.
-  func log(_ step: String) -> String { ".flow/f/logs/\(step).log" }
+  /// The path of the log of a step in a run.
+  func log(_ step: String, inRun run: Int = 1) -> String { ".flow/f/runs/\(run)/\(step).log" }
+
+  /// The lines of the output of a step in the last run that has its log.
+  func outputLines(_ step: String) -> [String] {
+    (output(step) ?? "").split(separator: "\n").map(String.init)
+  }
+
+  /// The output of a step: its log without the lines before the commands.
+  ///
+  /// - Parameter run: The run; nil for the last one that has the log.
+  func output(_ step: String, inRun run: Int? = nil) -> String? {
+    let last = (1...9).last { exists(log(step, inRun: $0)) } ?? 1
+    return text(log(step, inRun: run ?? last)).map { log in
+      log.split(separator: "\n", omittingEmptySubsequences: false)
+        .filter { !$0.hasPrefix("=== ") }.joined(separator: "\n")
+    }
+  }
 }
 
 extension ProgramResult {

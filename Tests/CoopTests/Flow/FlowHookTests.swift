@@ -5,7 +5,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct FlowHookTests {
   private static let failure =
     #"echo failure $v $E $FLOW_RUN $FLOW_STATUS \"$FLOW_FAILED\" >> on; "#
-    + #"echo \"$FLOW_REASON\" >> on; cat \"$FLOW_LOG\" >> on; echo oops; exit 3"#
+    + #"echo \"$FLOW_REASON\" >> on; sed 1d \"$FLOW_LOG\" >> on; echo oops; exit 3"#
   private static let head = #"""
     "values": {"v": "1"}, "env": {"E": "e${v}"}, "shell": ["bash", "-euo", "pipefail", "-c"],
     "on": {

@@ -1,19 +1,63 @@
 import Foundation
+import SQLiteSupport
 import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct FlowLogTests {
-  @Test func `L4: the output of a step is in its log, for the last 3 runs`() async throws {
+  @Test func `L4: each run has its logs, as long as it is kept`() async throws {
     let flow = try FlowFixture(
       """
       "a": {"run": "echo out$n; echo error$n >&2"}
-      """, head: #""values": {"n": "1"},"#)
+      """, head: #""keep": {"runs": 3}, "values": {"n": "1"},"#)
     for number in 1...4 { #expect(try await flow.run("--set", "n=\(number)").status == 0) }
-    #expect(flow.text(flow.log("a")) == "out4\nerror4\n")
-    #expect(flow.text(flow.log("a") + ".1") == "out3\nerror3\n")
-    #expect(flow.text(flow.log("a") + ".2") == "out2\nerror2\n")
-    #expect(!flow.exists(flow.log("a") + ".3"))
-    #expect(try await flow.flow("log", "f.json", "a").text == "out4\nerror4\n")
+    for number in 2...4 {
+      #expect(flow.output("a", inRun: number) == "out\(number)\nerror\(number)\n")
+    }
+    #expect(!flow.exists(".flow/f/runs/1"))
+    let runs = FlowFixture.stored("SELECT DISTINCT run || '' FROM flow_step", in: flow.journal)
+    #expect(runs == ["2", "3", "4"])
+    #expect(try await flow.flow("log", "f.json", "a").text.hasSuffix("\nout4\nerror4\n"))
+  }
+
+  @Test func `L4: a run that is too old keeps no logs, except the one that is continued`()
+    async throws
+  {
+    let flow = try FlowFixture(
+      #""a": {"run": "echo $n; test $n != 1"}"#,
+      head: #""keep": {"days": 2}, "resume-within": "8760h", "values": {"n": "1"},"#)
+    for number in 1...2 { _ = try await flow.run("--set", "n=\(number)") }
+    let state = try SQLiteConnection.open(
+      flow.journal, for: .writing, SQLiteConfiguration(access: .existing))
+    try state.execute("UPDATE flow_run SET began = began - 3 * 86400000")
+    #expect(try await flow.run("--set", "n=1").status == 1)
+    #expect(flow.output("a", inRun: 1) == "1\n1\n")
+    #expect(!flow.exists(".flow/f/runs/2"))
+  }
+
+  @Test func `L4: a line with the attempt, the time and the command precedes each output`()
+    async throws
+  {
+    let flow = try FlowFixture(
+      #"""
+      "a": {"run": [["printf", "no end"], ["sh", "-c", "echo '1\n2'; exit 3"]], "retries": 1,
+        "only-if": "echo condition"}
+      """#)
+    let printed = try await flow.run("--json")
+    let expected =
+      [
+        "=== only-if, TIME: /bin/sh -eu -c 'echo condition'", "condition",
+      ]
+      + (1...2).flatMap { attempt in
+        [
+          "=== attempt \(attempt), TIME: printf 'no end'", "no end",
+          #"=== attempt \#(attempt), TIME: sh -c $'echo \'1\n2\'; exit 3'"#, "1", "2",
+        ]
+      }
+    let time = /[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}/
+    let log = (flow.text(flow.log("a")) ?? "").replacing(time, with: "TIME")
+    #expect(log.split(separator: "\n").map(String.init) == expected, "\(log)")
+    // The last lines are those of the command that failed.
+    #expect(printed.text.contains(#""lines":["1","2"]"#), "\(printed.text)")
   }
 
   @Test func `L4: a failed step shows its status, attempts and last 20 lines`() async throws {
@@ -45,9 +89,9 @@ import Testing
       """#)
     #expect(try await flow.run().status == 0)
     let names = try FileManager.default.contentsOfDirectory(
-      atPath: flow.folder.path + "/.flow/f/logs")
+      atPath: flow.folder.path + "/.flow/f/runs/1")
     #expect(Set(names) == ["a[..%2F..%2Fx].log", "a[b%20c].log"])
-    #expect(try await flow.flow("log", "f.json", "a[../../x]").text == "../../x")
+    #expect(try await flow.flow("log", "f.json", "a[../../x]").text.hasSuffix("\n../../x"))
   }
 
   @Test func `flow log reports a step that is unknown or has not run`() async throws {

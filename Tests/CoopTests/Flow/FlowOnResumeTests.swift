@@ -42,7 +42,7 @@ import TestSupport
       #expect(resumed.error.contains("coop flow: continuing with 2 commands on the workers\n"))
       #expect(on.flow.lines("begun").count == 1)
       #expect(on.flow.lines("runs") == ["first", "b"])
-      #expect(on.flow.lines(on.flow.log("a")) == ["first", "done"])
+      #expect(on.flow.outputLines("a") == ["first", "done"])
       // Its journal does not list it any more.
       let next = try await on.program().run()
       #expect(next.status == 0, "\(next.error)")

@@ -102,7 +102,7 @@ struct FlowOnTests {
     let processes = (on.flow.text("pids") ?? "").split(whereSeparator: \.isWhitespace)
       .compactMap { Int32($0) }
     #expect(processes.count == 2 && processes.allSatisfy { hasEnded($0) })
-    #expect(on.flow.lines(on.flow.log("a")) == ["begun"])
+    #expect(on.flow.outputLines("a") == ["begun"])
   }
 
   @Test(arguments: [SIGINT, SIGTERM])
@@ -139,7 +139,7 @@ struct FlowOnTests {
     #expect(on.flow.lines("one.txt") == ["one"])
     #expect(on.flow.lines("two.txt") == ["two"])
     #expect(!on.flow.exists("noise.txt"))
-    #expect(on.flow.lines(on.flow.log("list")).sorted() == ["noise", "one", "one", "two"])
+    #expect(on.flow.outputLines("list").sorted() == ["noise", "one", "one", "two"])
     #expect(printed.status == 1)
     #expect(printed.ends.contains("each: succeeded"))
     // The names of their runs are valid.
@@ -169,7 +169,7 @@ struct FlowOnTests {
     try on.startWorker()
     let printed = try await on.program().run()
     #expect(printed.status == 0, "\(printed.error)")
-    let lines = on.flow.lines(on.flow.log("a"))
+    let lines = on.flow.outputLines("a")
     #expect(lines.count == 2)
     let host = ProcessInfo.processInfo.hostName
     #expect(lines.first == "[earlier output that was not kept: 37,860 bytes, on \(host)]")

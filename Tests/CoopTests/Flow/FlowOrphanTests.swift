@@ -74,7 +74,7 @@ import TestSupport
 
     private static func journal(_ folder: String) throws -> SQLiteConnection {
       try SQLiteConnection.open(
-        folder + "/.flow/f/journal.sqlite", for: .writing,
+        folder + "/.flow/f/state.sqlite", for: .writing,
         SQLiteConfiguration(access: .existing, durability: .normal))
     }
 

@@ -28,7 +28,7 @@ import Testing
         "a | one", "a | two", "a: succeeded", "b[x·y] | end", "b[x·y]: succeeded",
         "b: succeeded",
       ])
-    #expect(flow.text(flow.log("a")) == "one\ntwo\n")
+    #expect(flow.output("a") == "one\ntwo\n")
   }
 
   /// A shell text that waits for a file.

@@ -17,16 +17,16 @@ import Testing
         "defaults": {"shell": ["printf", "default-${v}$$:%s"]},
         """)
     #expect(try await flow.run().status == 0)
-    #expect(flow.text(flow.log("own[x]")) == "own-x:xown-x:a $v")
-    #expect(flow.text(flow.log("other")) == "default-1$:b ${v}")
-    #expect(flow.text(flow.log("list")) == "list\n")
+    #expect(flow.output("own[x]") == "own-x:xown-x:a $v")
+    #expect(flow.output("other") == "default-1$:b ${v}")
+    #expect(flow.output("list") == "list\n")
 
     try flow.write(
       #""a": {"run": "a", "only-if": ":"}, "b": {"run": "exit 0", "shell": ["/bin/sh", "-c"]}"#,
       head: #""shell": ["sh", "-c", "test \"$$1\" = : || printf %s \"file $$1\"", "sh"],"#)
     #expect(try await flow.run().status == 0)
-    #expect(flow.text(flow.log("a")) == "file a")
-    #expect(flow.text(flow.log("b")) == "")
+    #expect(flow.output("a") == "file a")
+    #expect(flow.output("b") == "")
   }
 
   @Test func `L16: with pipefail, a command that fails in a pipe fails the step`() async throws {
@@ -42,7 +42,7 @@ import Testing
       #""a": {"run": "echo \"$v\" ${v:+'${v}'}", "shell": ["bash", "-c"]}"#,
       head: #""values": {"v": "default"},"#)
     #expect(try await flow.run("--set", "v=$(touch bad); exit 3").status == 0)
-    #expect(flow.text(flow.log("a")) == "$(touch bad); exit 3 ${v}\n")
+    #expect(flow.output("a") == "$(touch bad); exit 3 ${v}\n")
     #expect(!flow.exists("bad"))
   }
 

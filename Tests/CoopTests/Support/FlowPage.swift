@@ -16,7 +16,7 @@ extension FlowFixture {
   }
 
   /// The path of the journal.
-  var journal: String { folder.path + "/.flow/f/journal.sqlite" }
+  var journal: String { folder.path + "/.flow/f/state.sqlite" }
 
   /// The texts in the first column of a statement; none while the journal is missing.
   static func stored(_ sql: String, in journal: String) -> [String] {

@@ -29,7 +29,7 @@ struct FlowCommands {
     var sent = try await journal.sentCommands()
     guard let workers else {
       try await leave(sent)
-      return FlowLocalRunner(folder: checker.folder, processes: processes)
+      return FlowLocalRunner(log: checker.log, processes: processes)
     }
     let commands = try await FlowCommandStore(workers(), journal, report: report)
     do {

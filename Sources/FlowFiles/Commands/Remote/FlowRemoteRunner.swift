@@ -109,7 +109,7 @@ final class FlowRemoteRunner: FlowRunner {
   ) async throws -> FlowCommandResult? {
     let result = try await unloggedResult(of: command, launch)
     if let result, !command.isLogged {
-      try FlowLog(checker.folder.log(of: command.unit)).append(result.logText)
+      try checker.log(of: command.unit).append(result.logText)
       commands.journal.noteLoggedLater(command.number)
     }
     return result

@@ -39,7 +39,7 @@ import Testing
 
   /// Runs the example as cron would, with a journal in another folder, which does not exist yet.
   private func run(_ flow: FlowExampleFixture) async throws -> ProgramResult {
-    try await flow.run("--journal", "var/lib/backup/flow.sqlite")
+    try await flow.run("--state", "var/lib/backup/flow")
   }
 
   private static func dumping(_ database: String) -> String { "pg_dump -Fc \(database)" }

@@ -1,6 +1,6 @@
 /// Something that happens in a run of a flow file, for the program that shows it.
-package struct FlowRunEvent: Sendable {
-  package enum Kind: Sendable {
+public struct FlowEvent: Sendable {
+  public enum Kind: Sendable {
     /// A line for people, such as the message of a failed step.
     case message(String)
     case runBegan(isResumed: Bool, stepCount: Int)
@@ -16,19 +16,8 @@ package struct FlowRunEvent: Sendable {
   }
 
   /// The name of the flow.
-  package let flow: String
+  public let flow: String
   /// The number of the run.
-  package let run: Int
-  package let kind: Kind
-}
-
-/// How a run of a flow file ended.
-package enum FlowRunState: String, Sendable {
-  /// Also if all steps were up to date.
-  case succeeded
-  case failed
-  /// A signal has cancelled it. It can be resumed.
-  case interrupted
-  /// It was cancelled in the journal.
-  case cancelled
+  public let run: Int
+  public let kind: Kind
 }

@@ -1,0 +1,85 @@
+import DurableOperations
+public import Foundation
+import SystemSupport
+
+/// How a run of a flow file has ended, or how far it is.
+public struct FlowReport: Sendable {
+  /// The name of the flow.
+  public let flow: String
+  /// The number of the run.
+  public let run: Int
+  /// The name that ``FlowRunOptions/name`` gave the run.
+  public let name: String?
+  public let began: Date
+  public let state: FlowRunState
+  /// How the steps have ended, in the order of the file, and after them the failed children. A step that
+  /// no option includes, or that has not ended, has none.
+  public let ends: [FlowEnd]
+  /// The steps that the run was limited to, as options of the command line.
+  package let selection: String?
+
+  init(_ file: FlowFile, _ run: FlowRunRecord, _ state: FlowRunState, _ ends: [FlowEnd]) {
+    (flow, self.run, name, self.state) = (file.name, run.number, run.name, state)
+    (began, selection) = (Date(milliseconds: run.began), run.selection)
+    self.ends = ends
+  }
+
+  /// Returns how a step or a failed child has ended; nil if it has not.
+  public func end(of step: String) -> FlowEnd? {
+    ends.first { $0.unit.hasSameBytes(as: step) }
+  }
+
+  /// Reads a run from the journal.
+  init(_ file: FlowFile, _ run: FlowRunRecord, _ journal: FlowJournal) async throws {
+    let summary = try await journal.store.summary(of: journal.id(ofRun: run.number))
+    let records = try await journal.records(preferring: [run.number], sharing: [:])
+    let ends = try await journal.ends(ofRun: run.number)
+    let steps = file.steps.compactMap { step in
+      let record = records[ExactText(step.name)]
+      let ownRecord = record?.run == run.number ? record : nil
+      guard let end = ends[ExactText(step.name)] ?? ownRecord.map({ FlowEnd($0) }) else {
+        return nil as FlowEnd?
+      }
+      return end.state == .succeeded ? record.map { FlowEnd($0) } ?? end : end
+    }
+    let children = ends.values.filter { $0.unit.contains("[") }
+      .sorted { ExactText($0.unit) < ExactText($1.unit) }
+    let state: FlowRunState =
+      switch summary?.state {
+      case .result: .succeeded
+      case .error: .failed
+      case .cancelled: .cancelled
+      case .running where summary?.ownerHasEnded == false: .running
+      case .running, .ready, .parked, .stuck, nil: .interrupted
+      }
+    self.init(file, run, state, steps + children)
+  }
+}
+
+extension FlowEnd {
+  fileprivate init(_ record: FlowRecord) {
+    self.init(
+      unit: record.unit, state: .succeeded, duration: .nanoseconds(record.duration))
+  }
+}
+
+/// How a run of a flow file ended.
+public enum FlowRunState: String, Sendable {
+  /// Also if all steps were up to date.
+  case succeeded
+  case failed
+  /// It was cancelled, such as by Ctrl-C, or its process has ended. It can be continued.
+  case interrupted
+  /// It was cancelled in the journal, or a later run has replaced it.
+  case cancelled
+  case running
+}
+
+/// The error of a run of a flow file in which a step has failed.
+public struct FlowRunError: Error, CustomStringConvertible {
+  public let report: FlowReport
+  /// The messages of the failed steps with the last lines of their output, and a summary.
+  public let messages: [String]
+
+  public var description: String { messages.joined(separator: "\n") }
+}

@@ -1,0 +1,144 @@
+import DurableOperations
+import Foundation
+import SQLiteSupport
+import SystemSupport
+
+/// What the runs of a flow file have stored: the last run, the logs, and what a run would do now.
+///
+/// It only reads, so that the folder may be read-only.
+///
+/// ```swift
+/// import FlowFiles
+///
+/// let file = try FlowFile(contentsOf: "pipeline.yaml")
+/// let state = FlowState(of: file)
+/// for step in try await state.dryRun().steps { print(step.name, step.reason) }
+/// ```
+public struct FlowState: Sendable {
+  private let file: FlowFile
+  private let folder: FlowFolder
+
+  /// - Parameters:
+  ///   - file: The flow file.
+  ///   - folder: The path of the folder of the state; nil for `.flow/<flow>` beside the file.
+  public init(of file: FlowFile, in folder: String? = nil) {
+    self.file = file
+    self.folder = FlowFolder(ofFile: file.path, flow: file.name, state: folder)
+  }
+
+  /// Returns the last run, which may be in progress; nil if the flow has not run yet.
+  ///
+  /// - Throws: An error of the file of the state.
+  public func lastRun() async throws -> FlowReport? {
+    try await reading { journal in
+      guard let journal, let run = try await journal.lastRun() else { return nil }
+      return try await FlowReport(file, run, journal)
+    }
+  }
+
+  /// Returns what a run would do now, without running it.
+  ///
+  /// - Throws: A ``FlowFileError`` if there is no such step; an error of an input, or of the file of the
+  ///   state.
+  public func dryRun(_ options: FlowRunOptions = FlowRunOptions()) async throws -> FlowDryRun {
+    let selection = try options.selection.resolved(in: file)
+    let definitions = file.definitions(environment: ProcessInfo.processInfo.environment)
+    return try await reading { journal in
+      var start: FlowStart?
+      if let journal {
+        start = try await FlowStart(file, journal: journal, options, definitions: definitions)
+      }
+      let checker = FlowChecker(file, folder, start, definitions)
+      let plan = try FlowPlan(checker, selection: selection)
+      try plan.checkInputs(checker)
+      return FlowDryRun(file, plan)
+    }
+  }
+
+  /// Returns the log of a step, or of a child such as `step[value]`, in the last run that has one.
+  ///
+  /// - Throws: A ``FlowFileError`` if there is no such step; an error if there is no log.
+  public func log(of name: String) async throws -> [UInt8] {
+    try file.checkStep(name.utf8.last == UInt8(ascii: "]") ? name.stepName : name)
+    for run in folder.runs.sorted(by: >) {
+      let log = folder.log(of: name, inRun: run)
+      if FileSystem.isMissing(log.path) { continue }
+      return try FileDescriptor.contents(ofFile: log.path)
+    }
+    throw FlowFailure.other("'\(name.onOneLine)' has no log; it has not run yet")
+  }
+
+  /// Calls a body with the journal; with nil if the flow has not run yet.
+  private func reading<Value>(_ body: (FlowJournal?) async throws -> Value) async throws -> Value {
+    let path = folder.database
+    if FileSystem.isMissing(path) { return try await body(nil) }
+    // SQLite needs files beside it.
+    let database = SQLiteFile(path)
+    if database.hasWritableFolder || database.hasWAL {
+      return try await Self.reading(file.name, path, body)
+    }
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(
+      at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let copy = folder.appendingPathComponent("state.sqlite").path
+    try Self.copy(path, to: copy)
+    return try await Self.reading(file.name, copy, body)
+  }
+
+  /// Copies a database that no process changes meanwhile: one that does has a WAL.
+  private static func copy(_ path: String, to copy: String) throws {
+    for _ in 0..<10 {
+      let status = try FileStatus(ofFile: path)
+      try? FileManager.default.removeItem(atPath: copy)
+      try FileManager.default.copyItem(atPath: path, toPath: copy)
+      if !SQLiteFile(path).hasWAL, try FileStatus(ofFile: path).isUnchanged(since: status) {
+        return
+      }
+    }
+    throw FlowFailure.other(
+      "\(path.onOneLine) cannot be read, because its folder is not writable and a process writes it"
+    )
+  }
+
+  private static func reading<Value>(
+    _ flow: String, _ path: String, _ body: (FlowJournal?) async throws -> Value
+  ) async throws -> Value {
+    let journal = FlowJournal(of: flow, at: path, for: .reading)
+    do {
+      let value = try await body(try await journal.open() ? journal : nil)
+      await journal.close()
+      return value
+    } catch {
+      await journal.close()
+      throw error
+    }
+  }
+}
+
+/// What a run of a flow file would do.
+public struct FlowDryRun: Sendable {
+  /// A step that would or might run.
+  public struct Step: Sendable {
+    public let name: String
+    /// Why it would run, such as `its definition changed`; or on what it depends whether it runs.
+    public let reason: String
+  }
+
+  /// The steps that would or might run, in the order of the file.
+  public let steps: [Step]
+  /// The number of steps that would not run, because they are current.
+  public let currentCount: Int
+
+  init(_ file: FlowFile, _ plan: FlowPlan) {
+    steps = file.steps.compactMap { step in
+      switch plan.decisions[step.name] {
+      case .runs(let reason): Step(name: step.name, reason: "\(reason)")
+      case .mayRun(let need) where !step.isGroup:
+        Step(name: step.name, reason: "if '\(need)' changes an output")
+      case .mayRun, .done, .upToDate, .excluded, nil: nil
+      }
+    }
+    currentCount = plan.count { $0 == .done || $0 == .upToDate }
+  }
+}
