@@ -40,14 +40,23 @@ package struct FlowFile: Hashable, Sendable {
 }
 
 /// Where the output of the commands is shown, in addition to the logs.
-package enum FlowOutputMode: String, CaseIterable, Hashable, Sendable {
+package enum FlowOutputMode: String, FlowChoice {
   case quiet
   /// Each line, with the name of its step.
   case live
   /// All lines of a step when it ends, with its name.
   case grouped
+}
 
-  package static var names: String { "quiet, live or grouped" }
+/// One of the words that a field can have.
+package protocol FlowChoice: RawRepresentable<String>, CaseIterable, Hashable, Sendable {}
+
+extension FlowChoice {
+  /// The words, for messages: `quiet, live or grouped`.
+  package static var names: String {
+    let names = allCases.map(\.rawValue)
+    return names.dropLast().joined(separator: ", ") + " or " + (names.last ?? "")
+  }
 }
 
 /// A value of a flow file.
