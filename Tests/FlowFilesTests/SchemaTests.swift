@@ -68,7 +68,7 @@ struct SchemaTests {
     "run: x, each: {rows-of: ''}", "run: x, shell: bash", "run: x, shell: []",
     "run: x, each: {lines-of: a, same-as: a}", "run: x, inputs: ''",
     "run: x, locks: {a: 0}", "run: x, env: {'A=B': x}", "run: x, env: {A: [x]}",
-    "run: x, needs: '..'",
+    "run: x, needs: '..'", "run: x, compare: size",
   ].map { "{flow: f, steps: {a: {\($0)}}}" }
 
   @Test(.enabled(if: SchemaValidator.isAvailable, "python3 needs jsonschema and PyYAML"))

@@ -34,6 +34,19 @@ struct SettingTests {
     }
   }
 
+  @Test func `L21: compare of a step precedes the defaults, and they precede the file`() throws {
+    let steps = "steps: {a: {run: [x], compare: stamp}, b: {run: [x]}}"
+    for (head, comparison) in [
+      ("", FlowComparison.stamp), ("compare: content", .content),
+      ("defaults: {compare: content}", .content),
+      ("compare: content\ndefaults: {compare: stamp}", .stamp),
+      ("compare: content\ndefaults: {}", .content),
+    ] {
+      let file = try FlowFile(yaml: "flow: f\n\(head)\n\(steps)")
+      #expect(file.steps.map(\.comparison) == [.stamp, comparison], "\(head)")
+    }
+  }
+
   @Test func `a set value replaces the default, and nothing is replaced in it`() throws {
     let file = try FlowFile(yaml: Self.file)
     #expect(file.texts == ["version": "dev", "target": "$x dev"])

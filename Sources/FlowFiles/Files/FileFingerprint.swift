@@ -1,11 +1,12 @@
 import SystemSupport
 
-/// The names, sizes, modification times and inodes of files, as a text that is compared as a whole.
+/// The names, sizes, modification times and inodes of files, as a text. With `compare: content`, a
+/// stored fingerprint also has the hashes of their contents.
 ///
 /// A path of a folder means all files below it, also hidden ones, and not the folder itself.
 struct FileFingerprint: Hashable, Sendable {
   /// A line for each file, sorted: the size in bytes, the time in nanoseconds, the inode and the path.
-  /// A file that is missing has minus signs.
+  /// A colon and the hash can follow the inode. A file that is missing has minus signs.
   ///
   /// It is ASCII: other bytes of a path, and backslashes, are a backslash and two hexadecimal digits.
   /// Strings that are not ASCII would be equal if they are the same characters.
@@ -61,46 +62,88 @@ struct FileFingerprint: Hashable, Sendable {
   fileprivate static let missingState = "- - -"
 
   /// Returns the first difference from an earlier fingerprint; nil if there is none.
-  func difference(from earlier: FileFingerprint) -> FileDifference? {
+  ///
+  /// - Parameter hash: Returns the hash of the contents of a file with another stamp than before, if
+  ///   the contents decide.
+  func difference(from earlier: FileFingerprint, by hash: Hashing? = nil) throws -> FileDifference?
+  {
     if text == earlier.text { return nil }
-    let before = Dictionary(earlier.files.map { ($0.path, $0.state) }, uniquingKeysWith: { $1 })
+    let before = earlier.filesByPath
     let now = files
-    for (path, state) in now {
-      let old = before[path]
-      if old == state { continue }
-      if state.starts(with: Self.missingState) { return .missing(path.pathText) }
-      guard let old, !old.starts(with: Self.missingState) else { return .added(path.pathText) }
-      let times = [old, state].map { Int64($0.split(separator: " ")[1]) ?? 0 }
-      return times[1] > times[0] ? .newer(path.pathText) : .changed(path.pathText)
+    for file in now {
+      let old = before[file.path]
+      if old?.stamp == file.stamp { continue }
+      if file.isMissing { return .missing(file.pathText) }
+      guard let old, !old.isMissing else { return .added(file.pathText) }
+      if let hash, let known = old.hash, old.field(0) == file.field(0) {
+        let own = try file.hash.map(String.init) ?? hash(file.bytes, String(file.stamp))
+        if own == String(known) { continue }
+      }
+      return file.time > old.time ? .newer(file.pathText) : .changed(file.pathText)
     }
     let paths = Set(now.map(\.path))
-    let removed = earlier.files.first { !paths.contains($0.path) }?.path
-    return removed.map { .removed($0.pathText) } ?? .changed("a file")
+    return earlier.files.first { !paths.contains($0.path) }.map { .removed($0.pathText) }
   }
 
-  /// The files in the order of their paths, each with its size, time and inode.
-  private var files: [(path: [UInt8], state: Substring)] {
-    text.split(separator: "\n").compactMap { line in
+  /// Returns the fingerprint with the hashes of the contents. A file with the same stamp as in an
+  /// earlier fingerprint has the hash that it has there.
+  func hashed(after earlier: FileFingerprint?, by hash: Hashing) throws -> FileFingerprint {
+    let before = earlier?.filesByPath ?? [:]
+    let lines = try files.map { file in
+      let old = before[file.path]
+      let known =
+        old?.stamp == file.stamp && old?.hash != nil
+        ? old?.hash.map(String.init)
+        : file.isMissing ? nil : try hash(file.bytes, String(file.stamp))
+      return "\(file.stamp)\(known.map { ":\($0)" } ?? "") \(file.path)"
+    }
+    return FileFingerprint(text: lines.joined(separator: "\n"))
+  }
+
+  /// Returns the hash of a file with a path and a stamp; nil if it is unknown.
+  typealias Hashing = (_ path: [UInt8], _ stamp: String) throws -> String?
+
+  /// The files in the order of their paths.
+  private var files: [File] { text.split(separator: "\n").map { File($0) } }
+
+  private var filesByPath: [Substring: File] {
+    Dictionary(files.map { ($0.path, $0) }, uniquingKeysWith: { $1 })
+  }
+
+  /// A line.
+  private struct File {
+    /// As in the text.
+    let path: Substring
+    /// The size, time and inode. It is empty in a line that this version does not know.
+    let stamp: Substring
+    let hash: Substring?
+
+    init(_ line: Substring) {
       let parts = line.split(separator: " ", maxSplits: 3)
-      guard parts.count == 4 else { return nil }
-      return (Array(parts[3].utf8).unescaped, line[..<parts[2].endIndex])
+      guard parts.count == 4 else {
+        (path, stamp, hash) = (line, "", nil)
+        return
+      }
+      let inode = parts[2].split(separator: ":", maxSplits: 1)
+      path = parts[3]
+      stamp = line[..<(inode.first ?? parts[2]).endIndex]
+      hash = inode.count > 1 ? inode[1] : nil
+    }
+
+    var bytes: [UInt8] { Array(path.utf8).unescaped }
+    var pathText: String { bytes.pathText }
+    var isMissing: Bool { stamp == FileFingerprint.missingState }
+    var time: Int64 { field(1).flatMap { Int64($0) } ?? 0 }
+
+    func field(_ index: Int) -> Substring? {
+      stamp.split(separator: " ").dropFirst(index).first
     }
   }
 }
 
 extension [UInt8] {
   fileprivate mutating func append(_ status: FileStatus?) {
-    guard let status else {
-      self += FileFingerprint.missingState.utf8
-      append(.space)
-      return
-    }
-    let time = status.modified
-    appendNumber(Int64(status.size))
-    append(.space)
-    appendNumber(time.seconds &* 1_000_000_000 &+ time.nanoseconds)
-    append(.space)
-    appendNumber(Int64(bitPattern: status.identity.number))
+    if let status { appendStamp(status) } else { self += FileFingerprint.missingState.utf8 }
     append(.space)
   }
 

@@ -71,12 +71,12 @@ struct FileTree {
     return files
   }
 
-  private func name(_ path: [UInt8]) -> FileName {
+  func name(_ path: [UInt8]) -> FileName {
     if path.first == UInt8(ascii: "/") { return FileName(path) }
     return FileName(path.isEmpty ? folder : folder.path(of: path))
   }
 
-  private static func failure(_ path: [UInt8], _ error: SystemError) -> FlowFailure {
+  static func failure(_ path: [UInt8], _ error: SystemError) -> FlowFailure {
     let name = path.isEmpty ? "the folder" : "'\(path.pathText)'"
     return .other("\(name) cannot be read: \(error)")
   }

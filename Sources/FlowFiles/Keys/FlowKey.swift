@@ -4,7 +4,7 @@ enum FlowKey: String, CaseIterable, Sendable {
   case flow, width, values, dotenv, env, shell, output, on, defaults, locks, steps
   case run, needs, after
   case onlyIf = "only-if"
-  case inputs, outputs, each, retries, backoff, timeout
+  case inputs, outputs, compare, each, retries, backoff, timeout
   case stopGrace = "stop-grace"
   case directory = "in"
   case accept, stdin, manual, interactive
@@ -31,7 +31,7 @@ enum FlowKey: String, CaseIterable, Sendable {
     switch self {
     case .flow, .values, .dotenv, .output, .on, .defaults, .steps, .resumeWithin, .keep:
       [.file]
-    case .width, .env, .shell, .locks, .stopGrace: [.file, .defaults, .step]
+    case .width, .env, .shell, .locks, .compare, .stopGrace: [.file, .defaults, .step]
     case .retries, .backoff, .timeout, .directory, .accept: [.defaults, .step]
     case .run, .needs, .after, .onlyIf, .inputs, .outputs, .each, .stdin, .manual, .interactive:
       [.step]
@@ -46,7 +46,7 @@ enum FlowKey: String, CaseIterable, Sendable {
     case .values: .values
     case .env: .variables
     case .shell: .words
-    case .output: .output
+    case .output: .choice(FlowOutputMode.allCases.map(\.rawValue))
     case .on: .occasions
     case .defaults: .defaults
     case .locks: place == .file ? .permits : .locks
@@ -55,6 +55,7 @@ enum FlowKey: String, CaseIterable, Sendable {
     case .onlyIf: .command
     case .needs, .after: .names
     case .dotenv, .inputs, .outputs: .templates
+    case .compare: .choice(FlowComparison.allCases.map(\.rawValue))
     case .each: .each
     case .retries: .number(FlowRanges.retries)
     case .backoff, .timeout, .stopGrace, .resumeWithin: .duration
@@ -110,6 +111,9 @@ enum FlowKey: String, CaseIterable, Sendable {
     case .inputs: "Files, folders and patterns that the step reads."
     case .outputs:
       "Files, folders and patterns that the step writes. If they are up to date, it does not run."
+    case .compare:
+      "When a file of 'inputs' or 'outputs' has changed: with another size, time or inode ('stamp', the "
+        + "default), or only with other contents ('content')."
     case .each:
       "One child for each value: a list, a pattern for files, the lines that a step writes "
         + "(lines-of), the values of another step (same-as), all combinations of some lists (matrix), "
@@ -155,6 +159,7 @@ enum FlowKey: String, CaseIterable, Sendable {
     case .onlyIf: ["condition", "if", "only_if", "preconditions", "when"]
     case .inputs: ["input", "sources"]
     case .outputs: ["artifacts", "creates", "generates", "output"]
+    case .compare: ["checksum", "comparison", "hash", "method"]
     case .each: ["for", "for-each", "for_each", "foreach", "loop", "matrix"]
     case .retries: ["attempts", "retry"]
     case .backoff: ["delay"]
@@ -175,7 +180,9 @@ enum FlowKey: String, CaseIterable, Sendable {
 enum FlowShape: Sendable {
   case name, template, templates, names, words, command, commands, each, duration, statuses, flag
   case number(ClosedRange<Int>)
-  case values, variables, permits, locks, output, occasions, keep, defaults, steps
+  case values, variables, permits, locks, occasions, keep, defaults, steps
+  /// One of some words.
+  case choice([String])
 }
 
 enum FlowRanges {

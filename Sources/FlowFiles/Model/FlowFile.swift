@@ -59,8 +59,19 @@ public enum FlowOutputMode: String, CaseIterable, Hashable, Sendable {
   case live
   /// All lines of a step when it ends, with its name.
   case grouped
+}
 
-  package static var names: String { "quiet, live or grouped" }
+/// One of the words that a field can have.
+package protocol FlowChoice: RawRepresentable<String>, CaseIterable, Hashable, Sendable {}
+
+extension FlowOutputMode: FlowChoice {}
+
+extension FlowChoice {
+  /// The words, for messages: `quiet, live or grouped`.
+  package static var names: String {
+    let names = allCases.map(\.rawValue)
+    return names.dropLast().joined(separator: ", ") + " or " + (names.last ?? "")
+  }
 }
 
 /// A value of a flow file.

@@ -41,6 +41,8 @@ package struct FlowStep: Hashable, Sendable {
   package var standardInput: FlowTemplate? { options.value.standardInput }
   /// Whether the commands use the terminal.
   package var isInteractive: Bool { options.value.isInteractive }
+  /// What decides whether its inputs and outputs are as before. It is no part of the definition.
+  package var comparison: FlowComparison { options.value.comparison }
 
   /// The variables of the file, of the defaults and of the step. A name occurs once: the step comes
   /// before the defaults, and the defaults before the file.
@@ -101,6 +103,15 @@ struct FlowStepOptions: Hashable, Sendable {
   let standardInput: FlowTemplate?
   let isManual: Bool
   let isInteractive: Bool
+  let comparison: FlowComparison
+}
+
+/// What decides whether a file is as before.
+package enum FlowComparison: String, FlowChoice {
+  /// Its size, modification time and inode.
+  case stamp
+  /// The hash of its contents, if they have another stamp.
+  case content
 }
 
 extension [FlowVariable] {

@@ -7,8 +7,15 @@ struct FileView: Sendable {
     @Sendable (_ text: FlowTemplate, _ values: [String: String], _ folder: String) throws ->
       [String]
 
+  /// The hash of the contents of a file in a folder. See ``FileContents``.
+  var hash: @Sendable (_ path: [UInt8], _ stamp: String, _ folder: String) throws -> String?
+
   /// The files of this machine.
-  static let system = FileView(
-    fingerprint: { try FileFingerprint(of: $0, in: $1) },
-    files: { try GlobPattern.files($0, $1, in: $2) })
+  static var system: FileView {
+    let contents = FileContents()
+    return FileView(
+      fingerprint: { try FileFingerprint(of: $0, in: $1) },
+      files: { try GlobPattern.files($0, $1, in: $2) },
+      hash: { try contents.hash(of: $0, stamp: $1, in: $2) })
+  }
 }

@@ -106,17 +106,14 @@ struct FlowChecker: Sendable {
     case .needs(let name): return .runs(.needsChanged(name))
     case nil: break
     }
-    if let difference = try outputs(of: unit).difference(
-      from: FileFingerprint(text: record.outputs))
-    {
+    if let difference = try difference(outputs(of: unit), from: record.outputs, of: unit) {
       return .runs(.output(difference))
     }
     // An output that the commands have not made.
     if let missing = FileFingerprint(text: record.outputs).missing {
       return .runs(.output(.missing(missing)))
     }
-    if let difference = try inputs(of: unit).difference(from: FileFingerprint(text: record.inputs))
-    {
+    if let difference = try difference(inputs(of: unit), from: record.inputs, of: unit) {
       return .runs(.input(difference))
     }
     if !hasOutputs, let predecessor = predecessor ?? laterPredecessor(of: unit, record) {
@@ -134,16 +131,64 @@ struct FlowChecker: Sendable {
     }?.name
   }
 
-  func inputs(of unit: FlowUnit) throws -> FileFingerprint {
+  private func inputs(of unit: FlowUnit) throws -> FileFingerprint {
     if unit.step.inputs.isEmpty, unit.step.standardInput == nil { return FileFingerprint(text: "") }
-    return try view.fingerprint(
-      unit.inputs(values), folder.workingFolder(unit.directory(values)))
+    return try view.fingerprint(unit.inputs(values), workingFolder(of: unit))
   }
 
-  func outputs(of unit: FlowUnit) throws -> FileFingerprint {
+  private func outputs(of unit: FlowUnit) throws -> FileFingerprint {
     if unit.step.outputs.isEmpty { return FileFingerprint(text: "") }
-    return try view.fingerprint(
-      unit.outputs(values), folder.workingFolder(unit.directory(values)))
+    return try view.fingerprint(unit.outputs(values), workingFolder(of: unit))
+  }
+
+  private func workingFolder(of unit: FlowUnit) -> String {
+    folder.workingFolder(unit.directory(values))
+  }
+
+  // MARK: The comparison
+
+  /// The inputs as a record has them.
+  func recordedInputs(of unit: FlowUnit) throws -> FileFingerprint {
+    try recorded(inputs(of: unit), after: record(of: unit)?.inputs, of: unit)
+  }
+
+  /// The outputs as a record has them.
+  func recordedOutputs(of unit: FlowUnit) throws -> FileFingerprint {
+    try recorded(outputs(of: unit), after: record(of: unit)?.outputs, of: unit)
+  }
+
+  private func recorded(
+    _ now: FileFingerprint, after earlier: String?, of unit: FlowUnit
+  ) throws -> FileFingerprint {
+    guard let hash = hashing(of: unit) else { return now }
+    return try now.hashed(after: earlier.map { FileFingerprint(text: $0) }, by: hash)
+  }
+
+  /// Returns the first difference of files from those of a record. The contents decide about files with
+  /// other stamps, with `compare: content`.
+  func difference(
+    _ now: FileFingerprint, from earlier: String, of unit: FlowUnit
+  ) throws -> FileDifference? {
+    try now.difference(from: FileFingerprint(text: earlier), by: hashing(of: unit))
+  }
+
+  private func hashing(of unit: FlowUnit) -> FileFingerprint.Hashing? {
+    if unit.step.comparison == .stamp { return nil }
+    let folder = workingFolder(of: unit)
+    return { [view] in try view.hash($0, $1, folder) }
+  }
+
+  /// The record of a current unit with the stamps and hashes that its files have now, so that the
+  /// contents are not read again; nil if it has them.
+  func renewedRecord(of unit: FlowUnit) throws -> FlowRecord? {
+    guard unit.step.comparison == .content, var record = record(of: unit) else { return nil }
+    let (inputs, outputs) = (try recordedInputs(of: unit), try recordedOutputs(of: unit))
+    if inputs.text == record.inputs, outputs.text == record.outputs { return nil }
+    // They may have changed since the decision.
+    if try difference(inputs, from: record.inputs, of: unit) != nil { return nil }
+    if try difference(outputs, from: record.outputs, of: unit) != nil { return nil }
+    (record.inputs, record.outputs) = (inputs.text, outputs.text)
+    return record
   }
 
   /// Returns the values of the children of a step as the file and the files on the disk show them; nil

@@ -36,6 +36,16 @@ struct FlowPlan: Sendable {
     decisions[step]?.isSettled == true ? states[step] : nil
   }
 
+  /// The units of the steps that are current.
+  func currentUnits(_ file: FlowFile) -> [FlowUnit] {
+    file.steps.flatMap { step -> [FlowUnit] in
+      switch decisions[step.name] {
+      case .done, .upToDate: step.units(children[step.name])
+      case .runs, .mayRun, .excluded, nil: []
+      }
+    }
+  }
+
   /// The number of steps with a decision.
   func count(_ isCounted: (FlowDecision) -> Bool) -> Int {
     decisions.values.count(where: isCounted)

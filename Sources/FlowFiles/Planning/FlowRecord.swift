@@ -8,10 +8,10 @@ struct FlowRecord: Hashable, Sendable {
   /// The number of the run to which the success belongs.
   let run: Int
   let definition: String
-  /// The files of `inputs` before the commands ran.
-  let inputs: String
+  /// The files of `inputs` before the commands ran. See ``FileFingerprint``.
+  var inputs: String
   /// The files of `outputs` after the commands ran.
-  let outputs: String
+  var outputs: String
   /// The lines of a step that another step reads with `lines-of`.
   let lines: [String]?
   /// The products of the steps that it needs, as it has used them.

@@ -10,6 +10,7 @@ struct FlowDefaults {
   var environment: [FlowVariable] = []
   var locks: [FlowLock]?
   var accept: Set<Int32>?
+  var comparison: FlowComparison?
 }
 
 extension FlowFileReader {
@@ -35,7 +36,8 @@ extension FlowFileReader {
       shell: fields.field(.shell, eachAdvice: eachAdvice).flatMap { shell($0) },
       environment: fields.field(.env, eachAdvice: eachAdvice).map { variables($0) } ?? [],
       locks: fields.field(.locks).map { locks($0) },
-      accept: fields.field(.accept).map { statuses($0) })
+      accept: fields.field(.accept).map { statuses($0) },
+      comparison: choice(fields.field(.compare)))
   }
 
   mutating func steps(
@@ -90,7 +92,8 @@ extension FlowFileReader {
       standardInput: fields.field(.stdin, eachAdvice: eachAdvice).flatMap {
         template($0, unit: "path")
       }, isManual: fields.field(.manual).flatMap { flag($0) } ?? false,
-      isInteractive: isInteractive)
+      isInteractive: isInteractive,
+      comparison: own.comparison ?? defaults.comparison ?? .stamp)
     return FlowStep(
       name: name, location: entry.location,
       commands: fields.field(.run, eachAdvice: eachAdvice).map { commands($0) } ?? [],

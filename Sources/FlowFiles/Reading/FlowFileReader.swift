@@ -47,8 +47,10 @@ struct FlowFileReader {
     let grace = fields.field(.stopGrace).flatMap { duration($0, allowsZero: true) }
     var defaults = defaults(fields.field(.defaults), stopGrace: grace)
     defaults.shell = defaults.shell ?? shell
+    let comparison: FlowComparison? = choice(fields.field(.compare))
+    defaults.comparison = defaults.comparison ?? comparison
     let occasions = fields.field(.on, eachAdvice: Self.fileAdvice).map { commands(on: $0) } ?? [:]
-    let output = fields.field(.output).flatMap { outputMode($0) } ?? .quiet
+    let output = choice(fields.field(.output)) ?? FlowOutputMode.quiet
     var locks = fields.field(.locks).map { permits($0) } ?? [:]
     let steps = fields.field(.steps).map { self.steps($0, environment, defaults) } ?? []
     let count = problems.count
@@ -110,15 +112,16 @@ struct FlowFileReader {
     return kept
   }
 
-  private mutating func outputMode(_ field: FlowField) -> FlowOutputMode? {
-    guard let text = text(field) else { return nil }
-    let mode = FlowOutputMode(rawValue: text)
-    if mode == nil {
+  /// Reads one of some words.
+  mutating func choice<Choice: FlowChoice>(_ field: FlowField?) -> Choice? {
+    guard let field, let text = text(field) else { return nil }
+    let choice = Choice(rawValue: text)
+    if choice == nil {
       problems.report(
         field.node.location,
-        "unknown output \(text.quoted); expected \(FlowOutputMode.names)")
+        "unknown \(field.key.rawValue) \(text.quoted); expected \(Choice.names)")
     }
-    return mode
+    return choice
   }
 
   static func message(aboutInvalid name: String, _ unit: String) -> String {

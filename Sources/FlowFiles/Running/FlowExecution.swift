@@ -11,13 +11,6 @@ struct FlowExecution {
   let session: FlowSession
   let attempts: FlowAttemptCounter
 
-  init(
-    unit: FlowUnit, used: FlowUse, attempts: FlowAttemptCounter, session: FlowSession
-  ) throws {
-    (self.unit, self.used, self.attempts, self.session) = (unit, used, attempts, session)
-    inputs = try session.checker.inputs(of: unit)
-  }
-
   /// Runs the commands, and stores the success before it returns.
   func perform(in context: OperationContext) async throws -> FlowRecord {
     let checker = session.checker
@@ -35,10 +28,14 @@ struct FlowExecution {
       }
     }
     let lines = try await operation.perform(in: context)
-    let outputs = try checker.outputs(of: unit)
+    let outputs = try await session.reading(unit, in: context) { [unit] checker in
+      try checker.recordedOutputs(of: unit)
+    }
     let earlier = checker.record(of: unit)
     // Outputs as the last success left them: what needs them may stay as it is.
-    let keepsOutputs = !unit.step.outputs.isEmpty && earlier?.outputs == outputs.text
+    let keepsOutputs =
+      try !unit.step.outputs.isEmpty && earlier != nil
+      && checker.difference(outputs, from: earlier?.outputs ?? "", of: unit) == nil
     return try await session.journal.add(
       FlowRecord(
         unit: unit.name, run: checker.run, definition: checker.definitions[unit.step.name] ?? "",

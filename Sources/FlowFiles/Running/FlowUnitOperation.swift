@@ -21,15 +21,21 @@ struct FlowUnitOperation: ComposableOperation {
     defer { session.runner.ended(unit) }
     do {
       if session.plan.decisions[unit.step.name] != .runs(.selected) {
-        let decision = try session.checker.decision(
-          for: unit, needs: used, predecessor: session.plan.predecessor(of: unit.step))
+        let predecessor = session.plan.predecessor(of: unit.step)
+        let decision = try await session.reading(unit, in: context) { [unit] checker in
+          try checker.decision(for: unit, needs: used, predecessor: predecessor)
+        }
         if decision.isSettled {
+          await session.renewRecords(of: [unit], in: context)
           session.note(end(decision == .done ? .done : .upToDate))
           return FlowStepState(session.checker.record(of: unit))
         }
       }
-      let execution = try FlowExecution(
-        unit: unit, used: used, attempts: attempts, session: session)
+      let execution = FlowExecution(
+        unit: unit, used: used,
+        inputs: try await session.reading(unit, in: context) { [unit] checker in
+          try checker.recordedInputs(of: unit)
+        }, session: session, attempts: attempts)
       let record = try await execution.perform(in: context)
       session.note(end(.succeeded, duration: attempts.duration, attempts: attempts.count))
       return FlowStepState(record)

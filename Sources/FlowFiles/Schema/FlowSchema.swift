@@ -114,7 +114,7 @@ extension FlowShape {
     case .variables: .reference("variables")
     case .permits: .reference("permits")
     case .locks: .any([.reference("names"), .reference("permits")])
-    case .output: .object([("enum", .array(FlowOutputMode.allCases.map { .text($0.rawValue) }))])
+    case .choice(let words): .object([("enum", .array(words.map { .text($0) }))])
     case .occasions:
       .object([
         ("type", .text("object")),

@@ -91,6 +91,26 @@ extension SQLiteConnection {
 }
 
 extension FlowJournal {
+  /// Replaces the files in records of the last successes.
+  func renew(_ records: [FlowRecord]) async throws {
+    if records.isEmpty { return }
+    try await worker.run { [flow] connection in
+      try connection.transaction(.immediate) {
+        for record in records {
+          try connection.execute(
+            """
+            UPDATE flow_success SET inputs = ?4, outputs = ?5
+            WHERE flow = ?1 AND step = ?2 AND number = ?3
+            """,
+            [
+              .text(flow), .text(record.unit), .integer(record.number), .text(record.inputs),
+              .text(record.outputs),
+            ])
+        }
+      }
+    }
+  }
+
   /// Returns the last successes by the name of the step or the child: of a step that has succeeded in
   /// some of the runs, the last one in them.
   ///

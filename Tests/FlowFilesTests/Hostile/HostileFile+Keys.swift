@@ -22,7 +22,7 @@ extension HostileFile {
       version: 1
       steps: {a: {run: [x]}}
       """#,
-      "2:1: unknown key 'version' in the file; expected one of flow, width, values, dotenv, env, shell, output, on, defaults, locks, steps, stop-grace, resume-within, keep"
+      "2:1: unknown key 'version' in the file; expected one of flow, width, values, dotenv, env, shell, output, on, defaults, locks, steps, compare, stop-grace, resume-within, keep"
     ),
     HostileFile(
       #"""
@@ -49,7 +49,7 @@ extension HostileFile {
       "3:34: unknown key 'if' in step 'a'; expected 'only-if'",
       "3:46: unknown key 'cwd' in step 'a'; expected 'in'",
       "3:54: unknown key 'environment' in step 'a'; expected 'env'",
-      "3:71: unknown key 'xyz' in step 'a'; expected one of width, env, shell, locks, run, needs, after, only-if, inputs, outputs, each, retries, backoff, timeout, stop-grace, in, accept, stdin, manual, interactive"
+      "3:71: unknown key 'xyz' in step 'a'; expected one of width, env, shell, locks, run, needs, after, only-if, inputs, outputs, compare, each, retries, backoff, timeout, stop-grace, in, accept, stdin, manual, interactive"
     ),
     HostileFile(
       #"""
@@ -57,7 +57,7 @@ extension HostileFile {
       steps:
         a: {run: [x], frobnicate: 1}
       """#,
-      "3:17: unknown key 'frobnicate' in step 'a'; expected one of width, env, shell, locks, run, needs, after, only-if, inputs, outputs, each, retries, backoff, timeout, stop-grace, in, accept, stdin, manual, interactive"
+      "3:17: unknown key 'frobnicate' in step 'a'; expected one of width, env, shell, locks, run, needs, after, only-if, inputs, outputs, compare, each, retries, backoff, timeout, stop-grace, in, accept, stdin, manual, interactive"
     ),
     HostileFile(
       #"""

@@ -15,6 +15,22 @@ extension HostileFile {
       "2:9: unknown output 'Live'; expected quiet, live or grouped"),
     HostileFile(
       #"""
+      flow: f
+      compare: time
+      defaults: {compare: [content]}
+      steps:
+        a: {run: [x], compare: }
+        b: {run: [x], method: checksum}
+        c: {needs: [a], compare: content}
+      """#,
+      "2:10: unknown compare 'time'; expected stamp or content",
+      "3:21: expected a text in compare of defaults, found a list",
+      "5:26: expected a text in compare of 'a', found nothing",
+      "6:17: unknown key 'method' in step 'b'; expected 'compare'",
+      "7:28: compare of 'c' has no effect without 'run'; a step that only groups others has 'needs', "
+        + "'after' and 'manual'"),
+    HostileFile(
+      #"""
       flow: my flow
       steps: {a: {run: [x]}}
       """#,

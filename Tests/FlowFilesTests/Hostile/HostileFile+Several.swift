@@ -19,7 +19,7 @@ extension HostileFile {
       "7:3: cycle: 'a' needs 'b', which needs 'a'",
       "7:12: the command in run of 'a' is empty",
       "7:27: unknown step 'c' in needs of 'a'",
-      "7:31: unknown key 'typo' in step 'a'; expected one of width, env, shell, locks, run, needs, after, only-if, inputs, outputs, each, retries, backoff, timeout, stop-grace, in, accept, stdin, manual, interactive",
+      "7:31: unknown key 'typo' in step 'a'; expected one of width, env, shell, locks, run, needs, after, only-if, inputs, outputs, compare, each, retries, backoff, timeout, stop-grace, in, accept, stdin, manual, interactive",
       "7:63: invalid number '999' in accept of 'a'; expected a whole number from 0 to 255",
       "8:26: outputs of 'b' has no effect without 'run'; a step that only groups others has 'needs', 'after' and 'manual'",
       "8:27: unknown value 'x' in outputs of 'b'; declare it in values",
@@ -40,7 +40,7 @@ extension HostileFile {
       steps: {aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa: {run: [x], "kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk": 1}}
       """#,
       "2:9: the step name 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…' is too long; the limit is 128 characters",
-      "2:161: unknown key 'kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk…' in step 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…'; expected one of width, env, shell, locks, run, needs, after, only-if, inputs, outputs, each, retries, backoff, timeout, stop-grace, in, accept, stdin, manual, interactive"
+      "2:161: unknown key 'kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk…' in step 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…'; expected one of width, env, shell, locks, run, needs, after, only-if, inputs, outputs, compare, each, retries, backoff, timeout, stop-grace, in, accept, stdin, manual, interactive"
     ),
   ]
 }
