@@ -58,7 +58,7 @@ struct FlowLocalRunner: FlowRunner {
           .sendingOutput(to: .appended(to: ControllingTerminal.path)).mergingErrorOutput()
           .perform(in: context)
       } else {
-        try await Self.result(of: process, launch.outputLimit, log, in: context)
+        try await log.perform(process, keeping: launch.outputLimit, in: context)
       }
     } onCancel: {
       processes.beginEnd(of: unit)
@@ -67,25 +67,6 @@ struct FlowLocalRunner: FlowRunner {
     if result.wasSignalled { throw CancellationError() }
     if Task.isCancelled, !processes.cancelEnd(of: unit) { throw CancellationError() }
     return FlowCommandResult(result)
-  }
-
-  private static nonisolated(nonsending) func result(
-    of process: ProcessOperation, _ limit: Int?, _ log: FlowLog, in context: OperationContext
-  ) async throws -> ProcessResult {
-    let appended = ProcessOutput.Destination.appended(to: log.path)
-    guard let limit else {
-      return try await process.sendingOutput(to: appended).mergingErrorOutput()
-        .perform(in: context)
-    }
-    do {
-      let result = try await process.sendingOutput(to: .kept(first: limit))
-        .sendingErrorOutput(to: appended).perform(in: context)
-      try log.append(result.output.bytes)
-      return result
-    } catch let error as ProcessExitError {
-      try log.append(error.result.output.bytes)
-      throw error
-    }
   }
 
   func endProcesses(of unit: FlowUnit) async throws { try await processes.end(unit) }

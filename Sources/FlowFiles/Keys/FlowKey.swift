@@ -9,7 +9,7 @@ enum FlowKey: String, CaseIterable, Sendable {
   case directory = "in"
   case accept, stdin, manual, interactive
   case resumeWithin = "resume-within"
-  case keep
+  case keep, secrets
 
   /// A mapping with keys.
   enum Place: String, CaseIterable, Sendable {
@@ -29,7 +29,7 @@ enum FlowKey: String, CaseIterable, Sendable {
 
   var places: Set<Place> {
     switch self {
-    case .flow, .values, .dotenv, .output, .on, .defaults, .steps, .resumeWithin, .keep:
+    case .flow, .values, .dotenv, .output, .on, .defaults, .steps, .resumeWithin, .keep, .secrets:
       [.file]
     case .width, .env, .shell, .locks, .compare, .stopGrace: [.file, .defaults, .step]
     case .retries, .backoff, .timeout, .directory, .accept: [.defaults, .step]
@@ -54,6 +54,7 @@ enum FlowKey: String, CaseIterable, Sendable {
     case .run: .commands
     case .onlyIf: .command
     case .needs, .after: .names
+    case .secrets: .names
     case .dotenv, .inputs, .outputs: .templates
     case .compare: .choice(FlowComparison.allCases.map(\.rawValue))
     case .each: .each
@@ -134,6 +135,9 @@ enum FlowKey: String, CaseIterable, Sendable {
     case .keep:
       "How many runs keep their logs and steps, and for how long: '{runs: 100, days: 30}', which is "
         + "the default."
+    case .secrets:
+      "The names of variables of the environment, 'env' or 'dotenv' whose texts are replaced by '***' in logs and "
+        + "messages, and stored only as keyed hashes."
     case .interactive:
       "Whether the commands use the terminal ('true' or 'false'). One such step runs at a time."
     }
@@ -171,6 +175,7 @@ enum FlowKey: String, CaseIterable, Sendable {
     case .manual: ["phony", "private"]
     case .resumeWithin: ["resume", "resume-for"]
     case .interactive: ["terminal", "tty"]
+    case .secrets: ["masked", "secret", "sensitive"]
     case .keep: ["history", "log-retention", "retention"]
     }
   }

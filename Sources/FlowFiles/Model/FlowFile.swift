@@ -23,6 +23,8 @@ public struct FlowFile: Hashable, Sendable {
   package let dotenv: [FlowTemplate]
   /// The variables of the files of `dotenv` that the process does not have; empty before they are read.
   package internal(set) var variables: [String: String] = [:]
+  /// The names of the variables whose texts are hidden.
+  let secrets: [String]
   /// Where the output of the commands is shown. A run may have another mode than its file.
   public var output: FlowOutputMode
   /// The commands of `on`.

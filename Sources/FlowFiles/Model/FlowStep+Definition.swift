@@ -26,9 +26,19 @@ extension FlowStep {
   /// - Parameters:
   ///   - values: The values of the flow, by name.
   ///   - environment: The variables of the process.
+  ///   - secrets: The names of variables of which a keyed hash is in the definition.
+  ///   - key: The key of the hashes.
   package func definition(
-    values: [String: String], environment: [String: String]
+    values: [String: String], environment: [String: String], hashing secrets: [String] = [],
+    with key: String = ""
   ) -> String {
+    func texts(_ variables: [String: String]) -> [String: String] {
+      var texts = variables
+      for name in secrets {
+        texts[name] = variables[name].map { "secret:" + $0.hash(of: name, key: key) }
+      }
+      return texts
+    }
     let own = Dictionary(
       self.environment.map { ($0.name, $0.text.text(values)) }, uniquingKeysWith: { $1 })
     var shellNames: Set<String> = []
@@ -37,12 +47,13 @@ extension FlowStep {
     var json = JSONWriter()
     json.object { json in
       json.member("accept", accept.sorted())
-      json.members("env", own)
+      json.members("env", texts(own))
       json.members(
         "environment",
-        environment.filter { name, _ in
-          shellNames.contains(name) && own[name] == nil && values[name] == nil
-        })
+        texts(
+          environment.filter { name, _ in
+            shellNames.contains(name) && own[name] == nil && values[name] == nil
+          }))
       if let directory { json.member("in", directory.source) }
       json.name("run")
       json.array { json in
@@ -95,6 +106,13 @@ extension JSONWriter {
 }
 
 extension String {
+  /// SHA-256 of a key, a name and the text.
+  fileprivate func hash(of name: String, key: String) -> String {
+    var hash = ContentHash()
+    hash.append(Array("\(key)\0\(name)\0\(self)".utf8).span)
+    return hash.text
+  }
+
   /// The names of the variables that the text uses as a shell text. Quotes are not considered, so the
   /// set can have more names than the shell would read.
   var shellNames: Set<String> {

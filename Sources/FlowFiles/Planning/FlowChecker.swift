@@ -3,14 +3,19 @@ import SystemSupport
 extension FlowFile {
   /// The definitions of the steps by name.
   ///
-  /// - Parameter environment: The variables of the process.
-  func definitions(environment: [String: String]) -> [String: String] {
+  /// - Parameters:
+  ///   - environment: The variables of the process.
+  ///   - key: The key of the hashes of secrets.
+  func definitions(
+    environment: [String: String], hashingWith key: String
+  ) -> [String: String] {
     let values = texts
     let environment = variables.merging(environment) { $1 }
     var definitions: [String: String] = [:]
     definitions.reserveCapacity(steps.count)
     for step in steps {
-      definitions[step.name] = step.definition(values: values, environment: environment)
+      definitions[step.name] = step.definition(
+        values: values, environment: environment, hashing: secrets, with: key)
     }
     return definitions
   }
@@ -19,11 +24,12 @@ extension FlowFile {
 extension FlowChecker {
   /// - Parameter start: The run; nil if the flow has not run yet.
   init(
-    _ file: FlowFile, _ folder: FlowFolder, _ start: FlowStart?, _ definitions: [String: String]
+    _ file: FlowFile, _ folder: FlowFolder, _ start: FlowStart?, _ definitions: [String: String],
+    hiding secrets: FlowSecrets
   ) {
     self.init(
       file: file, folder: folder, definitions: definitions, records: start?.records ?? [:],
-      run: start?.run.number ?? 1, runs: start?.parts ?? [])
+      run: start?.run.number ?? 1, runs: start?.parts ?? [], hiding: secrets)
   }
 }
 
@@ -49,16 +55,21 @@ struct FlowChecker: Sendable {
   let lineSources: Set<String>
   /// The names of the steps whose rows another step reads.
   let rowSources: Set<String>
+  let secrets: FlowSecrets
 
   /// Returns the log of a step or a child in the run.
-  @Sendable func log(of unit: String) -> FlowLog { folder.log(of: unit, inRun: run) }
+  @Sendable func log(of unit: String) -> FlowLog {
+    folder.log(of: unit, inRun: run, hiding: secrets)
+  }
 
   init(
     file: FlowFile, folder: FlowFolder, definitions: [String: String],
-    records: [ExactText: FlowRecord], run: Int, runs: Set<Int>, view: FileView = .system
+    records: [ExactText: FlowRecord], run: Int, runs: Set<Int>, hiding secrets: FlowSecrets = .none,
+    view: FileView = .system
   ) {
     self.file = file
     self.folder = folder
+    self.secrets = secrets
     values = file.texts
     self.definitions = definitions
     self.records = records

@@ -37,6 +37,7 @@ struct FlowFileReader {
       fields.field(.resumeWithin).flatMap { duration($0, allowsZero: true) } ?? Self.resumeWithin
     let kept = fields.field(.keep).map { self.kept($0) } ?? FlowKeep()
     if let field = fields.field(.values, eachAdvice: Self.fileAdvice) { readValues(field) }
+    let secrets = fields.field(.secrets).map { self.secrets($0) } ?? []
     let dotenv =
       fields.field(.dotenv, eachAdvice: Self.fileAdvice).map { field in
         elements(field).compactMap { template($0, field, unit: "path") }
@@ -61,9 +62,19 @@ struct FlowFileReader {
     set.reportTooLong(&problems)
     steps.checkOutputs(set.texts, &problems)
     checkLocks(steps, &locks)
+    for step in steps {
+      for variable in step.environment
+      where secrets.contains(variable.name) && variable.text.usesEach {
+        problems.report(
+          nil,
+          "the secret \(variable.name.quoted) of step \(step.name.quoted) uses ${each}; "
+            + "expected the same text for all children")
+      }
+    }
     return FlowFile(
       name: name, path: path, width: width, resumeWithin: resumeWithin, kept: kept,
-      stopGrace: grace ?? Self.defaultGrace, values: values, dotenv: dotenv, output: output,
+      stopGrace: grace ?? Self.defaultGrace, values: values, dotenv: dotenv, secrets: secrets,
+      output: output,
       occasions: occasions, shell: shell ?? Self.defaultShell, environment: environment,
       locks: locks, steps: steps, indices: steps.indicesByName, order: order)
   }
@@ -94,6 +105,24 @@ struct FlowFileReader {
           key: .on, label: "\(entry.key) of on", node: entry.value, eachAdvice: field.eachAdvice))
     }
     return commands
+  }
+
+  private mutating func secrets(_ field: FlowField) -> [String] {
+    elements(field).compactMap { node in
+      guard let name = text(node, field.label) else { return nil }
+      if valueNames.contains(name) {
+        problems.report(
+          node.location,
+          "\(name.quoted) in secrets is a value, which is stored with each run; expected a variable "
+            + "of the environment, env or dotenv")
+      } else if !name.isValueName {
+        problems.report(
+          node.location,
+          "invalid variable \(name.quoted) in secrets; expected letters, digits and '_', and no "
+            + "digit at the start")
+      }
+      return name
+    }
   }
 
   private mutating func kept(_ field: FlowField) -> FlowKeep {

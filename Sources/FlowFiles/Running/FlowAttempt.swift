@@ -43,6 +43,10 @@ struct FlowAttempt: ComposableOperation {
         throw FlowFailure.lines(
           "it wrote more than \(limit.grouped) bytes for \(hasRows ? "rows-of" : "lines-of")")
       }
+      if session.checker.secrets.areFound(in: Array(result.output)) {
+        throw FlowFailure.lines(
+          "it wrote a secret, which would be stored for \(hasRows ? "rows-of" : "lines-of")")
+      }
       if hasRows {
         output += result.output
       } else {

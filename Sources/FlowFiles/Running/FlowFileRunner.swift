@@ -10,6 +10,7 @@ struct FlowFileRunner: Sendable {
   private let journal: FlowJournal
   private let options: FlowRunOptions
   private let selection: FlowSelection.Steps
+  private let secrets: FlowSecrets
   private let onEvent: @Sendable (FlowEvent) -> Void
 
   init(
@@ -17,6 +18,7 @@ struct FlowFileRunner: Sendable {
     onEvent: @escaping @Sendable (FlowEvent) -> Void
   ) throws {
     (self.file, self.folder, self.options, self.onEvent) = (file, folder, options, onEvent)
+    secrets = FlowSecrets(file, environment: ProcessInfo.processInfo.environment)
     selection = try options.selection.resolved(in: file)
     journal = FlowJournal(of: file.name, at: folder.database)
   }
@@ -49,9 +51,12 @@ struct FlowFileRunner: Sendable {
     on workers: (@Sendable () throws -> RunStore)?, _ commands: FlowRunningCommands,
     in context: OperationContext
   ) async throws -> FlowReport {
-    let definitions = file.definitions(environment: ProcessInfo.processInfo.environment)
+    let key = file.secrets.isEmpty ? "" : try await journal.secretKey()
+    let definitions = file.definitions(
+      environment: ProcessInfo.processInfo.environment, hashingWith: key)
     let start = try await FlowStart(file, journal: journal, options, definitions: definitions)
-    let reporter = FlowReporter(flow: file.name, run: start.run.number, onEvent: onEvent)
+    let reporter = FlowReporter(
+      flow: file.name, run: start.run.number, hiding: secrets, onEvent: onEvent)
     if start.run.number == 1, folder.hasFormerJournal {
       reporter.message(
         "\(folder.state.onOneLine) has the journal of an earlier version, of which nothing counts: "
@@ -62,7 +67,7 @@ struct FlowFileRunner: Sendable {
       mark: "\(file.name)@\(folder.database)", after: numbers.last, journal: journal)
     // They may still write outputs. So the plan looks at the files after their end.
     if start.mayHaveOrphans { try await terminateOrphans(processes, numbers.units, reporter) }
-    let checker = FlowChecker(file, folder, start, definitions)
+    let checker = FlowChecker(file, folder, start, definitions, hiding: secrets)
     let plan = try FlowPlan(checker, selection: selection)
     try plan.checkInputs(checker)
     if let message = start.message(file, plan) { reporter.message(message) }
@@ -77,6 +82,11 @@ struct FlowFileRunner: Sendable {
       reporter.report(.runEnded(.succeeded, counts: [.upToDate: ends.count]))
       await performHooks(.succeeded, [], start, reporter)
       return FlowReport(file, start.run, .succeeded, ends)
+    }
+    if workers != nil, !file.secrets.isEmpty {
+      throw FlowFailure.other(
+        "--on with a file that has secrets, which the database would contain; expected variables of "
+          + "the workers instead of 'secrets'")
     }
     let runner = try await FlowCommands(
       plan, checker, journal, isFresh: options.isFresh, report: reporter.message
@@ -139,7 +149,7 @@ struct FlowFileRunner: Sendable {
   private func performHooks(
     _ state: FlowRunState, _ ends: [FlowEnd], _ start: FlowStart, _ reporter: FlowReporter
   ) async {
-    await FlowHooks(file, in: folder, run: start.run.number)
+    await FlowHooks(file, in: folder, run: start.run.number, hiding: secrets)
       .perform(state, ends, report: reporter.message)
   }
 

@@ -24,15 +24,18 @@ package struct FlowHooks: Sendable {
   private let file: FlowFile
   private let folder: FlowFolder
   private let run: Int
+  private let secrets: FlowSecrets
   private let timeout: Duration
 
   /// - Parameters:
   ///   - run: The number of the run.
   ///   - timeout: The maximum duration of each command.
   package init(
-    _ file: FlowFile, in folder: FlowFolder, run: Int, timeout: Duration = .seconds(60)
+    _ file: FlowFile, in folder: FlowFolder, run: Int, hiding secrets: FlowSecrets = .none,
+    timeout: Duration = .seconds(60)
   ) {
     (self.file, self.folder, self.run, self.timeout) = (file, folder, run, timeout)
+    self.secrets = secrets
   }
 
   /// Runs the command for the state of the run, and then the command for all runs.
@@ -51,9 +54,7 @@ package struct FlowHooks: Sendable {
         try folder.makeLogs(ofRun: run)
         let launch = launch(command, state, ends)
         start = try log.begin(launch.words, as: "on \(occasion)").upperBound
-        let output = ProcessOutput.Destination.appended(to: log.path)
-        _ = try await launch.process.sendingOutput(to: output)
-          .mergingErrorOutput().timingOut(after: timeout).run().get()
+        _ = try await log.receiving(launch.process).timingOut(after: timeout).run().get()
       } catch {
         let lines = log.lastLines(20, after: start).map { "\n  \($0)" }.joined()
         let end = lines.isEmpty ? "" : "; its last lines:\(lines)"
@@ -91,7 +92,7 @@ package struct FlowHooks: Sendable {
       variables: variables, standardInput: nil, outputLimit: nil, basis: "")
   }
 
-  private func log(of unit: String) -> FlowLog { folder.log(of: unit, inRun: run) }
+  private func log(of unit: String) -> FlowLog { folder.log(of: unit, inRun: run, hiding: secrets) }
 
   /// As many of the lines as a variable can have.
   private static func lines(_ lines: [String]) -> String {

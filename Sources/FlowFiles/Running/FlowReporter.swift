@@ -4,15 +4,18 @@ import CompositeOperations
 final class FlowReporter: Sendable {
   let flow: String
   let run: Int
+  private let secrets: FlowSecrets
   private let onEvent: @Sendable (FlowEvent) -> Void
   private let endedSteps = Lock(0)
   private let progress = Promise<@Sendable (Int) -> Void>()
 
   init(
-    flow: String, run: Int, onEvent: @escaping @Sendable (FlowEvent) -> Void
+    flow: String, run: Int, hiding secrets: FlowSecrets,
+    onEvent: @escaping @Sendable (FlowEvent) -> Void
   ) {
     self.flow = flow
     self.run = run
+    self.secrets = secrets
     self.onEvent = onEvent
   }
 
@@ -26,7 +29,7 @@ final class FlowReporter: Sendable {
   }
 
   /// Reports a line for people.
-  @Sendable func message(_ text: String) { report(.message(text)) }
+  @Sendable func message(_ text: String) { report(.message(secrets.hidden(in: text))) }
 
   func report(_ kind: FlowEvent.Kind) {
     onEvent(FlowEvent(flow: flow, run: run, kind: kind))

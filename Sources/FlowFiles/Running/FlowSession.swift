@@ -117,6 +117,7 @@ final class FlowSession: Sendable {
 
   /// Notes and reports the end of a step or a child.
   func note(_ end: FlowEnd) {
+    let end = end.hiding(checker.secrets)
     ends.withLock { $0[ExactText(end.unit)] = end }
     recorder.note(FlowStepRecord(end))
     reporter.ended(end)

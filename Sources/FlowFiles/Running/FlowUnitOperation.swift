@@ -55,7 +55,7 @@ struct FlowUnitOperation: ComposableOperation {
       session.note(end(.cancelled, duration: duration, attempts: count))
       return CancellationError()
     }
-    let failure = FlowFailure(error)
+    let failure = FlowFailure(error).hiding(session.checker.secrets)
     var lines =
       attempts.outputStart.map { session.checker.log(of: unit.name).lastLines(20, after: $0) } ?? []
     // The message of the program does not say why it has no terminal.

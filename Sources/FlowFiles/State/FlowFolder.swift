@@ -36,7 +36,14 @@ package struct FlowFolder: Sendable {
   var runs: [Int] { logs.runs }
 
   /// Returns the log of a step or a child in a run.
-  func log(of name: String, inRun run: Int) -> FlowLog { FlowLog(logs.log(of: name, inRun: run)) }
+  ///
+  /// - Parameter secrets: What the log does not have.
+  func log(of name: String, inRun run: Int, hiding secrets: FlowSecrets) -> FlowLog {
+    FlowLog(logs.log(of: name, inRun: run), hiding: secrets)
+  }
+
+  /// Returns the path of the log of a step or a child in a run.
+  func path(ofLog name: String, inRun run: Int) -> String { logs.log(of: name, inRun: run) }
 
   /// Returns the absolute path of a file that a step with a working folder names.
   func path(of file: String, in directory: String?) -> String {

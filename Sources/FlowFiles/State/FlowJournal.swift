@@ -55,6 +55,23 @@ struct FlowJournal: Sendable {
     }
   }
 
+  /// The key of the hashes of secrets. Each state has its own.
+  func secretKey() async throws -> String {
+    try await worker.run { [purpose] connection in
+      let sql = "SELECT key FROM flow_key"
+      if purpose == .writing {
+        try connection.execute("CREATE TABLE IF NOT EXISTS flow_key (key TEXT NOT NULL) STRICT")
+        try connection.execute(
+          "INSERT INTO flow_key SELECT hex(randomblob(32)) WHERE NOT EXISTS (\(sql))")
+      }
+      let exists = try connection.fetchOne(
+        "SELECT 1 FROM sqlite_master WHERE name = 'flow_key'"
+      ) { _ in true }
+      if exists == nil { return "" }
+      return try connection.fetchOne(sql) { $0.text(at: 0) ?? "" } ?? ""
+    }
+  }
+
   /// Closes the journal, which removes the files that SQLite keeps beside it.
   func close() async {
     await worker.close()

@@ -1,11 +1,18 @@
+import CompositeOperations
+import CompositeOperationsFoundation
 import Foundation
 import SystemSupport
 
 /// The log of a step or a child in a run: a line before each command, and its output.
 struct FlowLog: Sendable {
   let path: String
+  private let secrets: FlowSecrets
 
-  init(_ path: String) { self.path = path }
+  /// - Parameter secrets: What the log does not have.
+  init(_ path: String, hiding secrets: FlowSecrets) {
+    self.path = path
+    self.secrets = secrets
+  }
 
   /// Appends a line with a label, the time and a command.
   ///
@@ -33,8 +40,58 @@ struct FlowLog: Sendable {
       try file.seek(to: size - 1)
       if try file.read(into: &last) == 1, last[0] != .lineFeed { end = [.lineFeed] }
     }
-    try file.write(end + bytes, brokenPipe: .error)
-    return size..<(size + end.count + bytes.count)
+    let bytes = end + secrets.hidden(in: bytes)
+    try file.write(bytes, brokenPipe: .error)
+    return size..<(size + bytes.count)
+  }
+
+  /// Performs a process, and appends its output.
+  ///
+  /// - Parameter limit: How many bytes of the standard output the result has; nil for none.
+  func perform(
+    _ process: ProcessOperation, keeping limit: Int?, in context: OperationContext
+  ) async throws -> ProcessResult {
+    guard let limit else { return try await receiving(process).perform(in: context) }
+    var process = process.sendingOutput(to: .kept(first: limit))
+    if secrets.isEmpty {
+      process = process.sendingErrorOutput(to: .appended(to: path))
+    } else {
+      process = process.onErrorLine(try appendingLines())
+    }
+    do {
+      let result = try await process.perform(in: context)
+      try append(result.output.bytes)
+      return result
+    } catch let error as ProcessExitError {
+      try append(error.result.output.bytes)
+      throw error
+    }
+  }
+
+  /// Returns a process whose output is appended.
+  func receiving(_ process: ProcessOperation) throws(SystemError) -> ProcessOperation {
+    if secrets.isEmpty {
+      return process.sendingOutput(to: .appended(to: path)).mergingErrorOutput()
+    }
+    return process.mergingErrorOutput().onOutputLine(try appendingLines())
+  }
+
+  private typealias LineHandler = nonisolated(nonsending) @Sendable (String) async throws -> Void
+
+  private func appendingLines() throws(SystemError) -> LineHandler {
+    let file = OpenLog(
+      try FileDescriptor.open(path, .writeOnly, [.create, .append], permissions: 0o600))
+    return { [secrets] line in
+      try file.descriptor.write(
+        secrets.hidden(in: Array(line.utf8)) + [.lineFeed], brokenPipe: .error)
+    }
+  }
+
+  /// A log that stays open while lines are appended.
+  private final class OpenLog: Sendable {
+    let descriptor: FileDescriptor
+    init(_ descriptor: FileDescriptor) { self.descriptor = descriptor }
+    deinit { try? descriptor.close() }
   }
 
   /// Returns the last lines after an offset, without characters that control a terminal. Long lines are

@@ -42,13 +42,15 @@ public struct FlowState: Sendable {
   ///   state.
   public func dryRun(_ options: FlowRunOptions = FlowRunOptions()) async throws -> FlowDryRun {
     let selection = try options.selection.resolved(in: file)
-    let definitions = file.definitions(environment: ProcessInfo.processInfo.environment)
     return try await reading { journal in
+      let environment = ProcessInfo.processInfo.environment
+      let key = file.secrets.isEmpty ? nil : try await journal?.secretKey()
+      let definitions = file.definitions(environment: environment, hashingWith: key ?? "")
       var start: FlowStart?
       if let journal {
         start = try await FlowStart(file, journal: journal, options, definitions: definitions)
       }
-      let checker = FlowChecker(file, folder, start, definitions)
+      let checker = FlowChecker(file, folder, start, definitions, hiding: .none)
       let plan = try FlowPlan(checker, selection: selection)
       try plan.checkInputs(checker)
       return FlowDryRun(file, plan)
@@ -61,9 +63,8 @@ public struct FlowState: Sendable {
   public func log(of name: String) async throws -> [UInt8] {
     try file.checkStep(name.utf8.last == UInt8(ascii: "]") ? name.stepName : name)
     for run in folder.runs.sorted(by: >) {
-      let log = folder.log(of: name, inRun: run)
-      if FileSystem.isMissing(log.path) { continue }
-      return try FileDescriptor.contents(ofFile: log.path)
+      let path = folder.path(ofLog: name, inRun: run)
+      if !FileSystem.isMissing(path) { return try FileDescriptor.contents(ofFile: path) }
     }
     throw FlowFailure.other("'\(name.onOneLine)' has no log; it has not run yet")
   }

@@ -82,7 +82,8 @@ import Testing
 
   #if os(Linux)
     /// Whether a test may mount a folder where only its processes see it.
-    private static let mayMount = FileManager.default.isExecutableFile(atPath: "/usr/bin/unshare") && getuid() == 0
+    private static let mayMount =
+      FileManager.default.isExecutableFile(atPath: "/usr/bin/unshare") && getuid() == 0
 
     @Test(.enabled(if: mayMount))
     func `L12: status, log and --dry-run read a folder that nobody can write`() async throws {

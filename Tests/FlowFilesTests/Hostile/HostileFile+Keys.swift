@@ -22,7 +22,7 @@ extension HostileFile {
       version: 1
       steps: {a: {run: [x]}}
       """#,
-      "2:1: unknown key 'version' in the file; expected one of flow, width, values, dotenv, env, shell, output, on, defaults, locks, steps, compare, stop-grace, resume-within, keep"
+      "2:1: unknown key 'version' in the file; expected one of flow, width, values, dotenv, env, shell, output, on, defaults, locks, steps, compare, stop-grace, resume-within, keep, secrets"
     ),
     HostileFile(
       #"""

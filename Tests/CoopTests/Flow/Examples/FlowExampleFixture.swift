@@ -45,7 +45,8 @@ struct FlowExampleFixture {
   /// The block of the article that begins with the name of the file.
   private static func example(_ name: String) throws -> String {
     let article = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .appendingPathComponent("../../../../Documentation/CompositeOperations.docc/RunningFlowFiles.md")
+      .appendingPathComponent(
+        "../../../../Documentation/CompositeOperations.docc/RunningFlowFiles.md")
     let blocks = try String(contentsOf: article.standardizedFileURL, encoding: .utf8)
       .components(separatedBy: "\n```yaml\n").dropFirst()
     guard let block = blocks.first(where: { $0.hasPrefix("# \(name).yaml ") }) else {

@@ -1,0 +1,81 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct FlowSecretTests {
+  private static let secret = "s3cr3t-wörd"
+  private static let lines = "first line\nsecond line"
+
+  private func flow(_ steps: String, head: String = "") throws -> FlowFixture {
+    try FlowFixture(
+      steps,
+      head: #""secrets": ["TOKEN", "KEY", "OWN"], "env": {"OWN": "o-${v}"}, "#
+        + #""values": {"v": "wn"}, \#(head)"#)
+  }
+
+  private func run(_ flow: FlowFixture, _ arguments: String...) async throws -> ProgramResult {
+    var program = flow.program(["run", "f.json"] + arguments)
+    program.environment["TOKEN"] = Self.secret
+    program.environment["KEY"] = Self.lines
+    return try await program.run()
+  }
+
+  /// The files of the state that have a text.
+  private func files(_ flow: FlowFixture, with text: String) throws -> [String] {
+    let state = flow.folder.path + "/.flow"
+    return try FileManager.default.subpathsOfDirectory(atPath: state).filter { name in
+      let bytes = FileManager.default.contents(atPath: state + "/" + name) ?? Data()
+      return bytes.range(of: Data(text.utf8)) != nil
+    }
+  }
+
+  @Test func `L22: no log, message or record has the text of a secret`() async throws {
+    let flow = try flow(
+      """
+      "a": {"run": "echo =$TOKEN=$OWN; echo \\"$KEY\\" >&2; printf %s $TOKEN; touch a",
+        "outputs": ["a"]},
+      "b": {"run": ["sh", "-c", "echo fails $$TOKEN; exit 3", "x"], "needs": ["a"]},
+      "c": {"run": [["$$TOKEN"], ["echo", "o-wn"]], "after": ["b"]}
+      """, head: #""on": {"always": "echo on $TOKEN $FLOW_REASON; exit 4"}, "output": "live","#)
+    for format in [["--json"], []] {
+      let printed = try await run(flow, "--keep-going", "--fresh")
+      let all = printed.text + printed.error
+      try #require(flow.exists(".flow"), "\(all)")
+      #expect(printed.status == 1 && format.count < 2)
+      for text in [Self.secret, "first line", "second line", "o-wn"] {
+        #expect(!all.contains(text), "\(all)")
+        #expect(try files(flow, with: text) == [], "\(text)")
+      }
+      #expect(all.contains("fails ***") && all.contains("on *** b: exit status 3"), "\(all)")
+    }
+    #expect(flow.output("a") == "=***=***\n***\n***\n***\n")
+  }
+
+  @Test func `L22: a changed secret runs its step again, and an equal one does not`() async throws {
+    let flow = try flow(#""a": {"run": "echo $TOKEN > a", "outputs": ["a"]}"#)
+    #expect(try await run(flow).ends == ["a: succeeded"])
+    #expect(try await run(flow, "--dry-run").text == "nothing would run\n")
+    #expect(try await run(flow).ends == [])
+    var other = flow.program(["run", "f.json"])
+    other.environment["TOKEN"] = "other"
+    #expect(try await other.run().ends == ["a: succeeded"])
+    #expect(flow.text("a") == "other\n")
+  }
+
+  @Test func `L22: a secret that would be stored is an error`() async throws {
+    let lines = try flow(
+      #""a": {"run": "echo $TOKEN"}, "b": {"each": {"lines-of": "a"}, "run": "true"}"#)
+    let printed = try await run(lines)
+    #expect(
+      printed.ends.first == "a: failed, it wrote a secret, which would be stored for lines-of")
+    #expect(try files(lines, with: Self.secret) == [])
+    let value = try FlowFixture(
+      #""a": {"run": "true"}"#, head: #""values": {"T": "x"}, "secrets": ["T", "a-b"],"#)
+    let problems = try await value.run()
+    #expect(problems.status == 1)
+    #expect(problems.error.contains("'T' in secrets is a value, which is stored with each run"))
+    #expect(problems.error.contains("invalid variable 'a-b' in secrets"))
+    let remote = try await run(lines, "--on", "postgresql://u@127.0.0.1:1/x")
+    #expect(remote.error.contains("--on with a file that has secrets"), "\(remote.error)")
+  }
+}
