@@ -11,10 +11,13 @@ protocol FlowRunner: Sendable {
   ///
   /// If the task is cancelled, the command is terminated. The call returns or throws after its end.
   ///
-  /// - Parameter isSuccess: Whether a status is a success.
+  /// - Parameters:
+  ///   - beginOutput: Called before the output is appended.
+  ///   - isSuccess: Whether a status is a success.
   /// - Throws: An error that a ``FlowFailure`` shows as the status, if it is no success.
   nonisolated(nonsending) func run(
     _ launch: FlowLaunch, of unit: FlowUnit,
+    after beginOutput: @escaping @Sendable () throws -> Void,
     accepting isSuccess: @escaping @Sendable (ProcessStatus) -> Bool,
     in context: OperationContext
   ) async throws -> FlowCommandResult
@@ -39,9 +42,11 @@ struct FlowLocalRunner: FlowRunner {
 
   func run(
     _ launch: FlowLaunch, of unit: FlowUnit,
+    after beginOutput: @escaping @Sendable () throws -> Void,
     accepting isSuccess: @escaping @Sendable (ProcessStatus) -> Bool,
     in context: OperationContext
   ) async throws -> FlowCommandResult {
+    try beginOutput()
     let log = log(unit.name)
     let terminal = try unit.step.isInteractive ? ControllingTerminal.forStep() : nil
     defer { terminal?.restore() }

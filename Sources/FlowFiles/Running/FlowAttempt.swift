@@ -32,9 +32,11 @@ struct FlowAttempt: ComposableOperation {
     var output: [UInt8] = []
     for command in unit.step.commands {
       let launch = session.launch(command, of: unit, basis: basis, outputLimit: limit)
-      try session.logBeginning(of: launch, unit, "attempt \(attempts.count)", attempts)
       let result = try await session.runner.run(
         launch, of: unit,
+        after: { [session, unit, attempts] in
+          try session.beginOutput(of: launch, unit, "attempt \(attempts.count)", attempts)
+        },
         accepting: { [accept = unit.step.accept] status in
           if case .exited(let code) = status { accept.contains(code) } else { false }
         }, in: context)
@@ -90,9 +92,11 @@ struct FlowConditionCommand: ComposableOperation {
     session.began(unit, attempt: 0)
     return try await session.endingProcesses(of: unit) {
       let launch = session.launch(command, of: unit, basis: basis)
-      try session.logBeginning(of: launch, unit, operationName, attempts)
       let result = try await session.runner.run(
-        launch, of: unit, accepting: { _ in true }, in: context)
+        launch, of: unit,
+        after: { [session, unit, attempts, operationName] in
+          try session.beginOutput(of: launch, unit, operationName, attempts)
+        }, accepting: { _ in true }, in: context)
       switch result.status {
       case .exited(0): return true
       case .exited(1):
@@ -106,7 +110,7 @@ struct FlowConditionCommand: ComposableOperation {
 
 extension FlowSession {
   /// Writes the line before the output of a command into the log.
-  fileprivate func logBeginning(
+  fileprivate func beginOutput(
     of launch: FlowLaunch, _ unit: FlowUnit, _ label: String, _ attempts: FlowAttemptCounter
   ) throws {
     let log = checker.log(of: unit.name)

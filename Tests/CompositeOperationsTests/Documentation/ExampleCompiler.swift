@@ -62,7 +62,7 @@ struct ExampleCompiler {
         "-I", Checkout.path(of: "Sources/CProcesses/include"),
         "-I", Checkout.path(of: "Sources/CCurl"), "-I", Checkout.path(of: "Sources/CSQLite"),
         "-I", Checkout.path(of: "Sources/CZlib"), "-I", Checkout.path(of: "Sources/CPostgres"),
-        "-I", Checkout.path(of: "Sources/CCrypto"),
+        "-I", Checkout.path(of: "Sources/CCrypto"), "-I", Checkout.path(of: "Sources/CYAML"),
         // For the macros of Testing, and for manifests.
         "-plugin-path", libraries.appendingPathComponent("host/plugins/testing").path,
         "-I", libraries.appendingPathComponent("pm/ManifestAPI").path,

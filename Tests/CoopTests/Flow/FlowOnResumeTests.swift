@@ -87,7 +87,7 @@ import TestSupport
       print("flow crashes on a worker: \(kills) kills")
       #expect(on.flow.lines("runs").sorted() == names.sorted())
       // A kill right after the output was appended repeats it.
-      for name in names { #expect(Set(on.flow.lines(on.flow.log(name))) == ["out"]) }
+      for name in names { #expect(Set(on.flow.outputLines(name)) == ["out"]) }
     }
 
     /// A command of which only one may be running at a time.

@@ -19,7 +19,8 @@ struct FlowOnTests {
     let log = try Data(contentsOf: folder.url.appendingPathComponent(on.flow.log("a")))
     var expected = Data("x\0".utf8) + [0xFF]
     expected += Data("\nv \"'$ v \"'$!\nfrom a file\n\(folder.path)/sub\n".utf8)
-    #expect(log == expected, "\(String(decoding: log, as: UTF8.self))")
+    let start = try #require(log.firstIndex(of: UInt8(ascii: "\n"))) + 1
+    #expect(log[start...] == expected, "\(String(decoding: log, as: UTF8.self))")
     #expect(on.flow.lines("sub/worker") == ["\(worker.process)"])
   }
 

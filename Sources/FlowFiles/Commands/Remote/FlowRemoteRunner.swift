@@ -33,6 +33,7 @@ final class FlowRemoteRunner: FlowRunner {
 
   func run(
     _ launch: FlowLaunch, of unit: FlowUnit,
+    after beginOutput: @escaping @Sendable () throws -> Void,
     accepting isSuccess: @escaping @Sendable (ProcessStatus) -> Bool,
     in context: OperationContext
   ) async throws -> FlowCommandResult {
@@ -41,10 +42,14 @@ final class FlowRemoteRunner: FlowRunner {
     }
     var earlier: FlowCommandResult?
     while earlier == nil, let command = nextContinued(unit) {
-      earlier = try await earlierResult(of: command, launch)
+      earlier = try await earlierResult(of: command, launch, beginOutput)
     }
     let result: FlowCommandResult
-    if let earlier { result = earlier } else { result = try await newResult(of: launch, unit) }
+    if let earlier {
+      result = earlier
+    } else {
+      result = try await newResult(of: launch, unit, beginOutput)
+    }
     if result.isStopped { throw CancellationError() }
     context.log("ran on \(result.host): \(result.status)")
     if isSuccess(result.status) { return result }
@@ -82,22 +87,22 @@ final class FlowRemoteRunner: FlowRunner {
   ///
   /// - Returns: Nil if it is another command, or was ended by that process.
   private func earlierResult(
-    of command: FlowSentCommand, _ launch: FlowLaunch
+    of command: FlowSentCommand, _ launch: FlowLaunch, _ beginOutput: () throws -> Void
   ) async throws -> FlowCommandResult? {
-    do { return try await result(of: command, launch) } catch is RunExistsError {
+    do { return try await result(of: command, launch, beginOutput) } catch is RunExistsError {
       try await commands.stop([command])
       return nil
     }
   }
 
   private func newResult(
-    of launch: FlowLaunch, _ unit: FlowUnit
+    of launch: FlowLaunch, _ unit: FlowUnit, _ beginOutput: () throws -> Void
   ) async throws -> FlowCommandResult {
     let command = try await commands.journal.addCommand(
       of: unit.name, run: checker.run, at: commands.place,
       definition: checker.definitions[unit.step.name] ?? "",
       succeeded: checker.record(of: unit)?.number ?? 0)
-    if let result = try await result(of: command, launch) { return result }
+    if let result = try await result(of: command, launch, beginOutput) { return result }
     throw FlowFailure.other("run \(commands.id(command)) was cancelled in \(commands.place)")
   }
 
@@ -105,10 +110,11 @@ final class FlowRemoteRunner: FlowRunner {
   ///
   /// - Returns: Nil if it was cancelled in the store.
   private func result(
-    of command: FlowSentCommand, _ launch: FlowLaunch
+    of command: FlowSentCommand, _ launch: FlowLaunch, _ beginOutput: () throws -> Void
   ) async throws -> FlowCommandResult? {
     let result = try await unloggedResult(of: command, launch)
     if let result, !command.isLogged {
+      try beginOutput()
       try checker.log(of: command.unit).append(result.logText)
       commands.journal.noteLoggedLater(command.number)
     }
