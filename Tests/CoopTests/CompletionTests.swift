@@ -86,6 +86,92 @@ import Testing
     #expect(completed == [["30 report.txt"], ["12:30 report.txt"], ["';'", ",", "tab"]])
   }
 
+  // MARK: - Flow files
+
+  private static let flow = #"""
+    {"flow": "f", "values": {"version": "1", "target": null},
+      "steps": {"a": {"run": "true", "outputs": ["${target}"]}, "build": {"run": "true"},
+        "build-docs": {"run": "true", "manual": "true"}}}
+    """#
+
+  /// A folder with flow files, and with files that are none.
+  private static func folderWithFlows() throws -> TemporaryFolder {
+    let folder = try TemporaryFolder()
+    for name in ["f.json", "it's $(touch x) \"1:2\" \\.json", "folder/f.json"] {
+      try folder.write(flow, to: name)
+    }
+    try folder.write(flow.replacing("true", with: "", maxReplacements: 1), to: "invalid.json")
+    unsafe mkfifo(folder.path + "/pipe.json", 0o600)
+    return folder
+  }
+
+  private static let steps = ["a", "build", "build-docs"]
+
+  private static let flowCases: [(line: String, candidates: [String])] = [
+    ("coop flow run f.json ", steps),
+    ("coop flow run f.json bu", ["build", "build-docs"]),
+    ("coop flow run f.json a --keep-going b", ["build", "build-docs"]),
+    ("coop flow run folder/f.json --only ", steps),
+    ("coop flow run --fresh f.json --from build-", ["build-docs"]),
+    ("coop flow run --journal x f.json --set ", ["target=", "version="]),
+    ("coop flow run f.json --set v", ["version="]),
+    ("coop flow run f.json --set version=", []),
+    ("coop flow run f.json --set version=1", []),
+    ("coop flow log f.json ", steps),
+    ("coop flow log f.json a ", []),
+    // As zsh and fish write such names.
+    (#"coop flow run it\'s\ \$\(touch\ x\)\ \"1:2\"\ \\.json b"#, ["build", "build-docs"]),
+    ("coop flow run invalid.json ", []),
+    ("coop flow run folder ", []),
+    ("coop flow run missing.json ", []),
+    ("coop flow run pipe.json ", []),
+    ("coop flow run --only ", []),
+  ]
+
+  @Test(.timeLimit(.minutes(10)), arguments: CompletionShell.all)
+  func `L12: a shell completes the steps and values of a flow file`(shell: CompletionShell)
+    async throws
+  {
+    let folder = try Self.folderWithFlows()
+    let completed = try await shell.complete(Self.flowCases.map(\.line), in: folder)
+    for (expected, candidates) in zip(Self.flowCases, completed) {
+      #expect(candidates == expected.candidates, "\(expected.line)")
+    }
+    #expect(completed.count == Self.flowCases.count)
+    #expect(try !folder.names().contains("x"))
+  }
+
+  @Test func `L12: bash reads the name of a flow file in quotes, and runs no command of the line`()
+    async throws
+  {
+    let folder = try Self.folderWithFlows()
+    let lines = [
+      #"coop flow run "f.json" bu"#, "coop flow run 'f.json' bu", #"coop flow run f"."j's'on bu"#,
+      #"coop flow run "it's \$(touch x) \"1:2\" \\.json" bu"#,
+      #"coop flow run 'it'\''s $(touch x) "1:2" \.json' bu"#,
+      #"coop flow run "it's $(touch x) \"1:2\" \.json" bu"#,
+    ]
+    let completed = try await CompletionShell.bash.complete(lines, in: folder)
+    #expect(completed == lines.map { _ in ["build", "build-docs"] })
+    #expect(try !folder.names().contains("x"))
+    let home = "~/\(UUID().uuidString).json"
+    let file = (home as NSString).expandingTildeInPath
+    try Self.flow.write(toFile: file, atomically: false, encoding: .utf8)
+    defer { try? FileManager.default.removeItem(atPath: file) }
+    let printed = try await CompletionShell.bash.complete(["coop flow run \(home) a"], in: folder)
+    #expect(printed == [["a"]])
+  }
+
+  @Test func `L12: of a file that is not a valid flow file, no names are completed`() async throws {
+    let folder = try Self.folderWithFlows()
+    for (name, status) in [("f.json", Int32(0)), ("invalid.json", 1), ("pipe.json", 1), ("x", 1)] {
+      let printed = try await Program.coop("completion", "steps", name, in: folder.url).run()
+      #expect(printed.status == status, "\(name)")
+      #expect(printed.text == (status == 0 ? "a\nbuild\nbuild-docs\n" : ""))
+      #expect(printed.error.isEmpty)
+    }
+  }
+
   // MARK: - The table and the commands
 
   @Test func `the completions are the commands and the actions of the usage texts`() async throws {
@@ -155,6 +241,8 @@ import Testing
     ([], "no shell; expected bash, zsh or fish"),
     (["tcsh"], "unknown shell tcsh; expected bash, zsh or fish"),
     (["bash", "zsh"], "unexpected argument zsh; expected one shell"),
+    (["steps"], "steps with other arguments than a file; expected FILE"),
+    (["values", "a", "b"], "values with other arguments than a file; expected FILE"),
   ])
   func `invalid arguments are reported in one line with the expected ones`(
     arguments: [String], message: String

@@ -1,8 +1,8 @@
 import CompositeOperations
-import SystemSupport
+package import SystemSupport
 
 /// Reads the contents of files. A state of a file that was read is not read again.
-final class FileContents: Sendable {
+package final class FileContents: Sendable {
   private struct State: Hashable {
     let folder: String
     let path: [UInt8]
@@ -10,6 +10,8 @@ final class FileContents: Sendable {
   }
 
   private let hashes = Lock<[State: String]>([:])
+
+  package init() {}
 
   /// Returns the hash of the contents of a file.
   ///
@@ -19,7 +21,7 @@ final class FileContents: Sendable {
   /// - Returns: Nil if the file has another stamp, changes while it is read, or has no contents that
   ///   can be compared, such as a pipe.
   /// - Throws: A ``FlowFailure`` that names a file that cannot be read; `CancellationError`.
-  func hash(of path: [UInt8], stamp: String, in folder: String) throws -> String? {
+  package func hash(of path: [UInt8], stamp: String, in folder: String) throws -> String? {
     let state = State(folder: folder, path: path, stamp: stamp)
     if let hash = hashes.withLock({ $0[state] }) { return hash }
     let hash = try FileTree(folder).hash(of: path, stamp: stamp)
@@ -71,7 +73,7 @@ extension FileTree {
 
 extension FileStatus {
   /// The size in bytes, the time in nanoseconds and the inode.
-  var stamp: String {
+  package var stamp: String {
     var bytes: [UInt8] = []
     bytes.appendStamp(self)
     return String(decoding: bytes, as: UTF8.self)

@@ -36,12 +36,13 @@ struct FlowPlan: Sendable {
     decisions[step]?.isSettled == true ? states[step] : nil
   }
 
-  /// The units of the steps that are current.
+  /// The units with `compare: content` of the steps that are current.
   func currentUnits(_ file: FlowFile) -> [FlowUnit] {
     file.steps.flatMap { step -> [FlowUnit] in
+      if step.comparison == .stamp { return [] }
       switch decisions[step.name] {
-      case .done, .upToDate: step.units(children[step.name])
-      case .runs, .mayRun, .excluded, nil: []
+      case .done, .upToDate: return step.units(children[step.name])
+      case .runs, .mayRun, .excluded, nil: return []
       }
     }
   }

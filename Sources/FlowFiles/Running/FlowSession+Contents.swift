@@ -12,12 +12,11 @@ extension FlowSession {
     return try await BlockingOperation { [checker] in try body(checker) }.perform(in: context)
   }
 
-  /// Stores the files of current units as they are now. An error does not matter: then their contents
+  /// Stores the files of current units with `compare: content` as they are now. An error does not matter: then their contents
   /// are read again. See ``FlowChecker/renewedRecord(of:)``.
   nonisolated(nonsending) func renewRecords(
     of units: [FlowUnit], in context: OperationContext
   ) async {
-    let units = units.filter { $0.step.comparison == .content }
     if units.isEmpty { return }
     let renewal = BlockingOperation { [checker] in
       units.compactMap { try? checker.renewedRecord(of: $0) }

@@ -26,7 +26,9 @@ struct FlowUnitOperation: ComposableOperation {
           try checker.decision(for: unit, needs: used, predecessor: predecessor)
         }
         if decision.isSettled {
-          await session.renewRecords(of: [unit], in: context)
+          if unit.step.comparison == .content {
+            await session.renewRecords(of: [unit], in: context)
+          }
           session.note(end(decision == .done ? .done : .upToDate))
           return FlowStepState(session.checker.record(of: unit))
         }

@@ -43,7 +43,7 @@ struct BashCompletion {
         fi
       done
 
-      local last=$((${#words[@]} - 1)) context='' position=1 option='' ended=''
+      local last=$((${#words[@]} - 1)) context='' position=1 option='' ended='' first=''
       local current=${words[last]}
       for ((i = 1; i < last; i++)); do
         word=${words[i]}
@@ -61,6 +61,7 @@ struct BashCompletion {
           elif _coop_has_actions "$context $position"; then
             context=${context:+$context }$word position=1
           else
+            ((position != 1)) || first=$word
             ((position++))
           fi
         fi
@@ -79,6 +80,42 @@ struct BashCompletion {
       local word
       for word; do
         [[ $word != "$current"* ]] || COMPREPLY+=("$word")
+      done
+    }
+
+    # Completes names of the flow file that is the first positional argument.
+    _coop_names() {
+      local unquoted file name
+      _coop_unquote "$first"
+      file=$unquoted
+      _coop_unquote "${words[0]}"
+      [[ -n $file ]] || return 0
+      while IFS= read -r name; do
+        # bash replaces only what follows an equal sign.
+        [[ $current == *=* || $name != "$current"* ]] || COMPREPLY+=("$name")
+      done < <("$unquoted" completion "$1" "$file" < /dev/null 2> /dev/null)
+      [[ $1 != values ]] || compopt -o nospace 2> /dev/null
+    }
+
+    # Sets `unquoted` to a word without its quotes, and with the home folder for ~. Nothing else is
+    # replaced, so that a completion runs no command of the line.
+    _coop_unquote() {
+      local word=$1 quote='' char
+      unquoted=''
+      [[ $word != \\~/* ]] || unquoted=$HOME/ word=${word:2}
+      while [[ -n $word ]]; do
+        char=${word:0:1} word=${word:1}
+        if [[ $char == "$quote" ]]; then
+          quote=''
+        elif [[ $char == [\\"\\'] && -z $quote ]]; then
+          quote=$char
+        elif [[ $char == \\\\ && $quote != \\' ]]; then
+          # In double quotes, it only changes the meaning of these characters.
+          [[ -z $quote || ${word:0:1} == [\\"\\\\\\$\\`] ]] || unquoted+=$char
+          unquoted+=${word:0:1} word=${word:1}
+        else
+          unquoted+=$char
+        fi
       done
     }
 

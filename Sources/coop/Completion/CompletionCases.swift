@@ -103,7 +103,8 @@ struct CompletionCases {
     switch value {
     case .file: files
     case .words(let texts): words(texts)
-    case .step, .text: nil
+    case .names(let names): "_coop_names \(names.rawValue)"
+    case .text: nil
     }
   }
 

@@ -46,8 +46,8 @@ enum CompletionValue {
   /// A file or a folder.
   case file
   case words([String])
-  /// A step of a flow file. Scripts complete none, because they do not read the file.
-  case step
+  /// Names of the flow file that is the first positional argument.
+  case names(CompletionCommand.Names)
   /// A text that cannot be completed.
   case text
 }

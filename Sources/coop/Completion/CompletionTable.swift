@@ -34,17 +34,17 @@ enum CompletionTable {
     "flow", "runs the commands of a flow file, and resumes after a crash",
     actions: [
       CompletionNode(
-        "run", "runs a flow file, or resumes its last run", positions: [.file, .step],
+        "run", "runs a flow file, or resumes its last run", positions: [.file, .names(.steps)],
         repeatsLastPosition: true,
         options: [
-          CompletionOption("--set", "sets a value of the file: name=text", .text),
+          CompletionOption("--set", "sets a value of the file: name=text", .names(.values)),
           CompletionOption("--state", "the folder that stores the runs", .file),
           CompletionOption("--keep-going", "continues after a failure"),
           CompletionOption("--run", "continues or begins the run with this name", .text),
           CompletionOption("--fresh", "begins a new run"),
           CompletionOption("--force", "runs every step, in a new run"),
-          CompletionOption("--from", "runs a step and all steps that need it", .step),
-          CompletionOption("--only", "runs one step", .step),
+          CompletionOption("--from", "runs a step and all steps that need it", .names(.steps)),
+          CompletionOption("--only", "runs one step", .names(.steps)),
           CompletionOption("--dry-run", "prints what would run, and why"),
           CompletionOption("--on", "the database whose workers run the commands", .text), queue,
           CompletionOption(
@@ -54,7 +54,7 @@ enum CompletionTable {
       CompletionNode("show", "prints a diagram", positions: [.file], options: [help]),
       CompletionNode("status", "shows the last run", positions: [.file], options: [help]),
       CompletionNode(
-        "log", "shows the output of a step", positions: [.file, .step], options: [help]),
+        "log", "shows the output of a step", positions: [.file, .names(.steps)], options: [help]),
       CompletionNode(
         "schema", "prints the format of flow files", positions: [.file], options: [help]),
     ],

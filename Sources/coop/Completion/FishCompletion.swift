@@ -8,12 +8,14 @@ struct FishCompletion {
     """
     # Completes the arguments of coop in fish 3 and newer. Printed by `coop completion fish`.
 
-    # Prints the words that select what may follow, and the number of the next position.
+    # Prints the words that select what may follow, the number of the next position, and the first
+    # positional argument.
     function __coop_state
         set -l selected
         set -l position 1
         set -l option
         set -l ended
+        set -l first
         set -l words (commandline -opc)
         for word in $words[2..-1]
             if test -n "$option"
@@ -33,11 +35,25 @@ struct FishCompletion {
                     set selected (string trim -- "$selected $word")
                     set position 1
                 else
+                    test $position -ne 1; or set first $word
                     set position (math $position + 1)
                 end
             end
         end
-        printf '%s\\n' "$selected" $position
+        printf '%s\\n' "$selected" $position "$first"
+    end
+
+    # Prints names of the flow file that is the first positional argument.
+    function __coop_names
+        set -l file (__coop_state)[3]
+        set -l words (commandline -opc)
+        test -n "$file"; or return
+        # The text of a value is not completed.
+        string match -q '*=*' -- (commandline -ct); and return
+        if string match -q '~/*' -- $file
+            set file $HOME/(string sub -s 3 -- $file)
+        end
+        $words[1] completion $argv[1] $file < /dev/null 2> /dev/null
     end
 
     # Whether these words precede the cursor.
@@ -107,7 +123,8 @@ struct FishCompletion {
     switch value {
     case .file: "-F"
     case .words(let words): "-f -a \(quoted(words.map(quoted).joined(separator: " ")))"
-    case .step, .text: nil
+    case .names(let names): "-f -a '(__coop_names \(names.rawValue))'"
+    case .text: nil
     }
   }
 

@@ -26,7 +26,7 @@ struct ZshCompletion {
     # Completes the arguments of coop in zsh. Printed by `coop completion zsh`.
 
     _coop() {
-      local selected='' position=1 option='' ended='' word expl i
+      local selected='' position=1 option='' ended='' first='' word expl i
       for ((i = 2; i < CURRENT; i++)); do
         word=$words[i]
         if [[ -n $option ]]; then
@@ -43,6 +43,7 @@ struct ZshCompletion {
           elif _coop_has_actions "$selected $position"; then
             selected=${selected:+$selected }$word position=1
           else
+            ((position != 1)) || first=$word
             ((position++))
           fi
         fi
@@ -54,6 +55,18 @@ struct ZshCompletion {
       else
         _coop_position "$selected $position"
       fi
+    }
+
+    # Completes names of the flow file that is the first positional argument.
+    _coop_names() {
+      local file=${(Q)first}
+      [[ -n $file ]] || return 1
+      [[ $first != \\~/* ]] || file=$HOME/${file:2}
+      local -a names suffix
+      names=(${(f)"$(${(Q)words[1]} completion $1 "$file" < /dev/null 2> /dev/null)"})
+      # The text of a value follows its name and the equal sign.
+      [[ $1 != values ]] || suffix=(-S '')
+      _wanted names expl name compadd "${suffix[@]}" -- $names
     }
 
     # Completes words with descriptions, as in `NAME:DESCRIPTION`.

@@ -99,6 +99,10 @@ struct CompletionShell: Sendable, CustomStringConvertible {
     let driver = try files.write(driver, to: "driver")
     var program = program
     program.folder = folder.url
+    // The scripts run the program of the line.
+    let coop = Program.coop().executable.deletingLastPathComponent().path
+    let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+    program.environment["PATH"] = "\(coop):\(path)"
     program.arguments = [driver.path, script.path] + lines.flatMap(arguments)
     let printed = try await program.run()
     guard printed.status == 0, printed.error.isEmpty else { throw ShellError(printed: printed) }
@@ -117,8 +121,12 @@ struct CompletionShell: Sendable, CustomStringConvertible {
   private static func words(of line: String) -> [String] {
     var words = [""]
     var isEscaped = false
+    var quote: Character?
     for character in line {
-      if character == " ", !isEscaped {
+      if !isEscaped, character == quote || quote == nil && "'\"".contains(character) {
+        quote = quote == nil ? character : nil
+      }
+      if character == " ", !isEscaped, quote == nil {
         words.append("")
       } else {
         words[words.count - 1].append(character)
