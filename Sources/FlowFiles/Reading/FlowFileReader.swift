@@ -53,10 +53,13 @@ struct FlowFileReader {
     let count = problems.count
     let order = checkReferences(steps)
     let set = values.setting(texts ?? [:])
-    if problems.count == count { steps.checkInputs(set.texts, order: order, &problems) }
+    let folder = FlowFolder.path(ofFile: path)
+    if problems.count == count {
+      steps.checkInputs(set.texts, in: folder, order: order, &problems)
+    }
     if texts != nil { set.reportMissing(&problems) }
     set.reportTooLong(&problems)
-    steps.checkOutputs(set.texts, &problems)
+    steps.checkOutputs(set.texts, in: folder, &problems)
     checkLocks(steps, &locks)
     return FlowFile(
       name: name, path: path, width: width, resumeWithin: resumeWithin,

@@ -15,12 +15,16 @@ package struct FlowFolder: Sendable {
   ///   - flow: The name of the flow.
   ///   - journal: The path of the journal, relative to the working folder; nil for the default.
   package init(ofFile file: String, flow: String, journal: String?) {
-    let folder = URL(fileURLWithPath: file).standardizedFileURL.deletingLastPathComponent().path
-    path = folder
-    storage = folder.path(of: ".flow/\(flow)")
+    path = Self.path(ofFile: file)
+    storage = path.path(of: ".flow/\(flow)")
     self.journal =
       journal.map { URL(fileURLWithPath: $0).standardizedFileURL.path }
       ?? storage.path(of: "journal.sqlite")
+  }
+
+  /// The absolute path of the folder of a flow file.
+  static func path(ofFile file: String) -> String {
+    URL(fileURLWithPath: file).standardizedFileURL.deletingLastPathComponent().path
   }
 
   /// The folder of the logs.

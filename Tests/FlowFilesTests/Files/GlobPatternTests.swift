@@ -57,7 +57,7 @@ struct GlobPatternTests {
       for (index, template) in templates.enumerated() {
         let files = Set(
           try GlobPattern.files(template, [:], in: folder.path)
-            .filter { Self.isMatch($0, in: folder.path) }.map { Array($0.utf8) })
+            .filter { Self.isFound($0, patterns[index], in: folder.path) }.map { Array($0.utf8) })
         found += files.count
         let wrong = files.symmetricDifference(expected[index])
           .map { String(decoding: $0, as: UTF8.self) }
@@ -81,7 +81,11 @@ struct GlobPatternTests {
     #expect(try files("a/**/f") == ["a/b/f", "a/f"])
     #expect(try files("{a/link/a,.[!.]}/{f,f}") == [".h/f", "a/link/a/f"])
     #expect(try files("**/") == ["a/", "a/b/"])
+    #expect(try files("a/*") == ["a/b", "a/f", "a/link"])
+    #expect(try files("a/*/") == ["a/b/", "a/link/"])
     #expect(try files("/nowhere/**").isEmpty)
+    try folder.write("", to: ".flow/f")
+    #expect(try files(".*") == [".h"])
   }
 
   /// The pattern, if the reader accepts it.
@@ -114,8 +118,8 @@ struct GlobPatternTests {
     }
   }
 
-  /// The files that bash finds for each pattern. Bash also finds folders, and keeps words without
-  /// special characters.
+  /// The files and folders that bash finds for each pattern. Bash also keeps words without special
+  /// characters.
   private static func filesByBash(
     _ patterns: [String], in folder: TemporaryFolder
   ) async throws -> [Set<[UInt8]>] {
@@ -135,18 +139,19 @@ struct GlobPatternTests {
       }
       let text = String(decoding: word, as: UTF8.self)
       // The folder itself, as `./`.
-      if text != "./", isMatch(text, in: folder.path) {
+      if text != "./", isFound(text, patterns[files.count - 1], in: folder.path) {
         files[files.count - 1].insert(normalized(word))
       }
     }
     return files
   }
 
-  /// Whether a path is a file, or with a slash at the end a folder.
-  private static func isMatch(_ path: String, in folder: String) -> Bool {
+  /// Whether a path exists. For `a/**`, bash also finds `a/`, and for `a/**/**` also `a`.
+  private static func isFound(_ path: String, _ pattern: String, in folder: String) -> Bool {
+    if path.hasSuffix("/"), pattern.contains("**"), !pattern.hasSuffix("/") { return false }
+    if pattern.contains("**/**"), isFolder("\(folder)/\(path)") { return path.hasSuffix("/") }
     var status = stat()
-    guard unsafe lstat("\(folder)/\(path)", &status) == 0 else { return false }
-    return isFolder("\(folder)/\(path)") == path.utf8.last.map { $0 == UInt8(ascii: "/") }
+    return unsafe lstat("\(folder)/\(path)", &status) == 0
   }
 
   /// Whether the path has a link to a folder.
