@@ -17,7 +17,7 @@ struct HookTests {
           .utf8), path: path)
     let messages = Messages()
     await FlowHooks(
-      file, in: FlowFolder(ofFile: path, flow: "f", journal: nil), run: 1,
+      file, in: FlowFolder(ofFile: path, flow: "f", journal: nil), mark: "f", run: 1,
       timeout: .milliseconds(50)
     ).perform(.succeeded, [], runBegan: 0) { messages.add($0) }
     #expect(
@@ -25,6 +25,20 @@ struct HookTests {
         "'success' of on failed: timeout of 50 ms",
         "'always' of on failed: timeout of 50 ms",
       ])
+  }
+
+  @Test func `L20: a command of on runs without its log if the log cannot be written`() async throws
+  {
+    let folder = try TemporaryFolder()
+    let path = folder["f.yaml"].path
+    let file = try FlowFile(
+      parsing: Array("flow: f\non: {failure: touch ran}\nsteps: {a: {run: x}}".utf8), path: path)
+    let messages = Messages()
+    await FlowHooks(
+      file, in: FlowFolder(ofFile: path, flow: "f", journal: nil), mark: "f", run: 1
+    ).perform(.failed, [], runBegan: 0) { messages.add($0) }
+    #expect(messages.all == [])
+    #expect(FileManager.default.fileExists(atPath: folder["ran"].path))
   }
 
   private final class Messages: Sendable {

@@ -76,6 +76,12 @@ struct FlowPaths {
     return paths + folders(of: target).map { FlowPath($0) }
   }
 
+  /// Returns the absolute path of a file without links in it, also if the file does not exist.
+  mutating func followingLinks(_ path: String) -> String {
+    let isAbsolute = path.utf8.first == UInt8(ascii: "/")
+    return folders(of: isAbsolute ? path : "\(folder)/\(path)").last ?? path
+  }
+
   /// The folder, which may contain `.` and `..`, the last name, and the rest of a pattern. The name is
   /// empty for a pattern, and if it is `..`.
   private func parts(

@@ -31,7 +31,9 @@ struct FlowAttempt: ComposableOperation {
     var output: [UInt8] = []
     for command in unit.step.commands {
       let result = try await session.runner.run(
-        session.launch(command, of: unit, basis: basis, outputLimit: limit), of: unit,
+        FlowLaunch(
+          command, of: unit, session.file, session.checker.values, in: session.folder,
+          basis: basis, outputLimit: limit), of: unit,
         accepting: { [accept = unit.step.accept] status in
           if case .exited(let code) = status { accept.contains(code) } else { false }
         }, in: context)
@@ -82,8 +84,9 @@ struct FlowConditionCommand: ComposableOperation {
     session.began(unit, attempt: 0)
     return try await session.endingProcesses(of: unit) {
       let result = try await session.runner.run(
-        session.launch(command, of: unit, basis: basis), of: unit, accepting: { _ in true },
-        in: context)
+        FlowLaunch(
+          command, of: unit, session.file, session.checker.values, in: session.folder,
+          basis: basis), of: unit, accepting: { _ in true }, in: context)
       switch result.status {
       case .exited(0): return true
       case .exited(1):

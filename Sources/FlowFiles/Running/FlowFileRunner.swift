@@ -112,7 +112,7 @@ package struct FlowFileRunner: Sendable {
     }
   }
 
-  /// Runs the flow.
+  /// Runs the flow, and the commands of `on` after it, also after an error.
   ///
   /// - Precondition: ``whileLocked(_:)`` has called the caller.
   /// - Parameters:
@@ -130,13 +130,38 @@ package struct FlowFileRunner: Sendable {
     let start = try await start(definitions)
     let reporter = FlowReporter(
       flow: file.name, run: start.run.number, runBegan: start.run.began, onEvent: onEvent)
+    let hooks = FlowHooks(file, in: folder, mark: try journal.mark, run: start.run.number)
+    var result = FlowResult()
+    do {
+      try await run(start, definitions, reporter, on: workers, performing: perform, &result)
+    } catch {
+      // The end of a run that has not been stored is no success.
+      let state = result.state == .succeeded ? .failed : result.state
+      await hooks.perform(
+        state, result.ends, error: error, runBegan: reporter.runBegan, report: reporter.message)
+      throw error
+    }
+    await hooks.perform(
+      result.state, result.ends, error: result.error, runBegan: reporter.runBegan,
+      report: reporter.message)
+    reporter.report(.runEnded(result.state, counts: result.counts))
+    return result.state
+  }
+
+  private func run(
+    _ start: FlowStart, _ definitions: [String: String], _ reporter: FlowReporter,
+    on workers: (() throws -> RunStore)?,
+    performing perform: (
+      AnyOperation<Int>, _ send: @escaping @Sendable (Int32) -> Void
+    ) async throws -> FlowPerformance, _ result: inout FlowResult
+  ) async throws {
     if try await journal.removeFormerSuccesses() {
       reporter.message(
         "the journal has successes of an earlier version, which do not count: all steps run")
     }
     let numbers = try await journal.numbers()
     let processes = FlowProcesses(
-      mark: "\(file.name)@\(folder.journal)", after: numbers.last, journal: journal)
+      mark: try journal.mark, after: numbers.last, journal: journal)
     // They may still write outputs. So the plan looks at the files after their end.
     if start.mayHaveOrphans { try await terminateOrphans(processes, numbers.units, reporter) }
     let checker = checker(start, definitions)
@@ -146,10 +171,8 @@ package struct FlowFileRunner: Sendable {
     if !start.isContinued || start.isOver, plan.count({ !$0.isSettled }) == 0 {
       reporter.report(.runBegan(isResumed: start.isContinued, stepCount: file.steps.count))
       reporter.message("'\(file.name)': all steps are up to date")
-      let count = plan.count { $0 == .done || $0 == .upToDate }
-      reporter.report(.runEnded(.succeeded, counts: [.upToDate: count]))
-      await performHooks(.succeeded, [], start, reporter)
-      return .succeeded
+      result = FlowResult(upToDate: plan.count { $0 == .done || $0 == .upToDate })
+      return
     }
     let commands = FlowCommands(
       plan, checker, journal, isFresh: options.isFresh, report: reporter.message)
@@ -175,23 +198,13 @@ package struct FlowFileRunner: Sendable {
     let performance = try await FlowSession.$current.withValue(session) {
       try await self.perform(start) { try await perform($0, processes.send) }
     }
-    let result = FlowResult(session, performance)
+    result = FlowResult(session, performance)
+    for line in result.lines { reporter.message(line) }
     if result.state != .succeeded { await processes.endUnknown(within: file.stopGrace) }
     session.closeRecords()
     try await journal.store(result.ends, ofRun: start.run.number)
     try await journal.removeCommandProcesses()
     try await runner.end()
-    for line in result.lines { reporter.message(line) }
-    await performHooks(result.state, result.ends, start, reporter)
-    reporter.report(.runEnded(result.state, counts: result.counts))
-    return result.state
-  }
-
-  private func performHooks(
-    _ state: FlowRunState, _ ends: [FlowEnd], _ start: FlowStart, _ reporter: FlowReporter
-  ) async {
-    await FlowHooks(file, in: folder, run: start.run.number)
-      .perform(state, ends, runBegan: reporter.runBegan, report: reporter.message)
   }
 
   /// Performs the run. If too many processes in a row have ended before a step succeeded, the engine

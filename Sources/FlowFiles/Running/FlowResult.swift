@@ -5,10 +5,21 @@ import SystemSupport
 struct FlowResult {
   /// The ends of the steps and the failed children, also of steps that did not begin.
   private(set) var ends: [FlowEnd] = []
-  let state: FlowRunState
+  private(set) var state = FlowRunState.failed
+  /// The error that has ended the run, if it was no failure of a step.
+  private(set) var error: (any Error)?
   private(set) var counts: [FlowEnd.State: Int] = [:]
   /// The messages of the failed steps, and a summary.
   private(set) var lines: [String] = []
+
+  /// A run that an error has ended.
+  init() {}
+
+  /// A run in which no step runs.
+  init(upToDate count: Int) {
+    state = .succeeded
+    counts = [.upToDate: count]
+  }
 
   init(_ session: FlowSession, _ run: FlowPerformance) {
     let all = session.stepEnds
@@ -36,7 +47,9 @@ struct FlowResult {
       state = .succeeded
     case .error(let error) where failed.isEmpty:
       state = .failed
-      lines.append("\((error as? SequentialOperationError)?.cause ?? error)")
+      let cause = (error as? SequentialOperationError)?.cause ?? error
+      self.error = cause
+      lines.append("\(cause)")
     case .cancelled:
       state = .cancelled
       lines.append("cancelled in the journal; the same command begins a new run")

@@ -18,13 +18,22 @@ package struct FlowFolder: Sendable {
     path = Self.path(ofFile: file)
     storage = path.path(of: ".flow/\(flow)")
     self.journal =
-      journal.map { URL(fileURLWithPath: $0).standardizedFileURL.path }
+      journal.map { Self.absolutePath($0) }
       ?? storage.path(of: "journal.sqlite")
   }
 
   /// The absolute path of the folder of a flow file.
   static func path(ofFile file: String) -> String {
-    URL(fileURLWithPath: file).standardizedFileURL.deletingLastPathComponent().path
+    let folder = String(absolutePath(file).splitPath.folder.dropLast())
+    return folder.isEmpty ? "/" : folder
+  }
+
+  /// Returns the absolute path of a file, relative to the working folder, without `..`.
+  static func absolutePath(_ file: String) -> String {
+    var paths = FlowPaths(in: FileManager.default.currentDirectoryPath)
+    // A name after a link is in the folder to which the link leads.
+    return file.pathNames.contains { $0.elementsEqual("..".utf8) }
+      ? paths.followingLinks(file) : URL(fileURLWithPath: file).standardizedFileURL.path
   }
 
   /// The folder of the logs.
@@ -37,8 +46,11 @@ package struct FlowFolder: Sendable {
   package static func logName(of name: String) -> String { fileName(name) + ".log" }
 
   /// The file whose lock allows one run of the flow at a time. It belongs to the journal, because
-  /// runs with different journals do not know each other.
-  func runLock(of flow: String) -> String { "\(journal)-\(flow).lock" }
+  /// runs with different journals do not know each other, and not to a link that names the journal.
+  func runLock(of flow: String) -> String {
+    var paths = FlowPaths(in: path)
+    return "\(paths.followingLinks(journal))-\(flow).lock"
+  }
 
   /// Returns the absolute path of a file that a step with a working folder names.
   func path(of file: String, in directory: String?) -> String {

@@ -39,6 +39,15 @@ struct FlowJournal: Sendable {
     }
   }
 
+  /// Identifies the flow and the open journal in the environment of processes. It is the same if the
+  /// folder was moved, or is reached through a link.
+  var mark: String {
+    get throws {
+      let file = try FileStatus(ofFile: path).identity
+      return "\(flow)@\(file.device):\(file.number)"
+    }
+  }
+
   /// Removes what an earlier version of the program has stored about successes, of which this one
   /// believes nothing.
   ///
