@@ -95,14 +95,23 @@ package struct FlowFileRunner: Sendable {
   /// Opens the journal, calls a closure, which may run the flow, and closes the journal. Meanwhile, no
   /// other process runs the flow.
   ///
+  /// - Parameter report: Receives a message for each command of `on` that fails. They run if the journal
+  ///   cannot be opened.
   /// - Throws: A ``FlowLockedError`` if another process runs the flow; the error of the system or of
   ///   the journal; the error of the closure.
-  package func whileLocked<Value>(_ body: () async throws -> Value) async throws -> Value {
+  package func whileLocked<Value>(
+    report: (String) -> Void, _ body: () async throws -> Value
+  ) async throws -> Value {
     try folder.make()
     let lock = try await FlowRunLock(of: file.name, in: folder)
     defer { withExtendedLifetime(lock) {} }
     do {
-      try await journal.open()
+      do { try await journal.open() } catch {
+        let mark = (try? journal.mark) ?? ""
+        await FlowHooks(file, in: folder, mark: mark, run: nil)
+          .perform(.failed, [], error: error, runBegan: FlowStepRecord.now, report: report)
+        throw error
+      }
       let value = try await body()
       await journal.close()
       return value

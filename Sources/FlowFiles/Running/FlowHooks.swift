@@ -24,16 +24,16 @@ package struct FlowHooks: Sendable {
   private let file: FlowFile
   private let folder: FlowFolder
   private let mark: String
-  private let run: Int
+  private let run: Int?
   private let timeout: Duration
 
   /// - Parameters:
   ///   - mark: See ``FlowJournal/mark``. By it, a command that outlives the flow is found before the
   ///     next run.
-  ///   - run: The number of the run.
+  ///   - run: The number of the run; nil if the journal cannot be read.
   ///   - timeout: The maximum duration of each command.
   package init(
-    _ file: FlowFile, in folder: FlowFolder, mark: String, run: Int,
+    _ file: FlowFile, in folder: FlowFolder, mark: String, run: Int?,
     timeout: Duration = .seconds(60)
   ) {
     (self.file, self.folder, self.mark) = (file, folder, mark)
@@ -88,7 +88,7 @@ package struct FlowHooks: Sendable {
     // A command that reads the log of a failure finds a file in any case.
     let log = first == nil && error == nil ? "" : "/dev/null"
     launch.variables.merge([
-      "FLOW_RUN": "\(run)", "FLOW_STATUS": state.rawValue,
+      "FLOW_RUN": run.map { "\($0)" } ?? "", "FLOW_STATUS": state.rawValue,
       "FLOW_FAILED": Self.lines(failed.map(\.unit.onOneLine)),
       "FLOW_REASON": Self.lines([reason.onOneLine]),
       "FLOW_LOG": logged.map { folder.log(of: $0.unit) } ?? log,

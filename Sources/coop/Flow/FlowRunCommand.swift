@@ -22,7 +22,9 @@ struct FlowRunCommand {
       try StandardOutput().write(Array((lines.joined(separator: "\n") + "\n").utf8))
       return ExitStatus.success
     }
-    return try await runner.whileLocked { try await run(runner, file.output) }
+    return try await runner.whileLocked(
+      report: { StandardError().writeLine("coop flow: \($0)") },
+      { try await run(runner, file.output) })
   }
 
   private func run(_ runner: FlowFileRunner, _ output: FlowOutputMode) async throws -> Int32 {

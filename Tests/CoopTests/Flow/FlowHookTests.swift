@@ -103,6 +103,17 @@ import Testing
     #expect(printed.error.contains("its last lines:\n  oops\n"), "\(printed.error)")
   }
 
+  @Test func `L20: the commands of on run if the journal cannot be opened`() async throws {
+    let flow = try FlowFixture(#""a": {"run": "touch began"}"#, head: Self.head)
+    let journal = flow.journal.dropFirst(flow.folder.path.utf8.count + 1)
+    try flow.folder.write(String(repeating: "no journal ", count: 100), to: String(journal))
+    let printed = try await flow.run()
+    #expect(printed.status == 1 && !flow.exists("began"))
+    #expect(flow.lines("on").first == "failure 1 e1 failed ", "\(flow.lines("on"))")
+    #expect(flow.lines("on").last == "always failed")
+    #expect(printed.error.contains("'failure' of on failed: exit status 3"), "\(printed.error)")
+  }
+
   #if os(Linux)
     @Test func `L20: what a command of on has left is terminated before the next run`() async throws
     {
