@@ -30,10 +30,13 @@ package struct FlowFolder: Sendable {
 
   /// Returns the absolute path of a file, relative to the working folder, without `..`.
   static func absolutePath(_ file: String) -> String {
+    guard file.pathNames.contains(where: { $0.elementsEqual("..".utf8) }) else {
+      return URL(fileURLWithPath: file).standardizedFileURL.path
+    }
+    // The folder above a link of a folder is not the folder of the link.
     var paths = FlowPaths(in: FileManager.default.currentDirectoryPath)
-    // A name after a link is in the folder to which the link leads.
-    return file.pathNames.contains { $0.elementsEqual("..".utf8) }
-      ? paths.followingLinks(file) : URL(fileURLWithPath: file).standardizedFileURL.path
+    let (folder, name) = file.splitPath
+    return "\(paths.followingLinks(folder))/\(name)"
   }
 
   /// The folder of the logs.

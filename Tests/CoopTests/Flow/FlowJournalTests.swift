@@ -74,12 +74,12 @@ import Testing
     _ = try flow.folder.link("other.sqlite", to: flow.journal)
     try flow.folder.write("", to: "below/deep/file")
     _ = try flow.folder.link("deep", to: "below/deep")
-    try flow.folder.write(try #require(flow.text("f.json")), to: "below/f.json")
+    _ = try flow.folder.link("below/f.json", to: "../f.json")
     let first = try await flow.program(["run", "f.json"]).run { process in
       try await eventually { FileManager.default.fileExists(atPath: began) || hasEnded(process) }
       #expect(try await flow.flow("run", "link/f.json").status == 75)
       #expect(try await flow.flow("run", "f.json", "--journal", "other.sqlite").status == 75)
-      // This is `below/f.json`.
+      // This is `below/f.json`, whose folder is `below`.
       try flow.folder.write("", to: "below/go")
       #expect(try await flow.flow("run", "deep/../f.json").status == 0)
       #expect(flow.exists("below/began"))
