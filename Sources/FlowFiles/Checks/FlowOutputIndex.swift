@@ -89,6 +89,7 @@ struct FlowOutputIndex {
     if path.rest.isEmpty, nodes[node].children.isEmpty, nodes[node].patterns.isEmpty {
       return found
     }
+    if path.rest.isEmpty, let steps = known[path] { return steps }
     addOutputs(below: node, [], matching: path.rest, &found)
     known[path] = found
     return found
@@ -96,15 +97,17 @@ struct FlowOutputIndex {
 
   private mutating func visit(_ folder: ExactText) -> Visit {
     if let visit = visits[folder] { return visit }
+    let names = folder.pathNames
+    if names.count > Self.mostNames { return Visit() }
     var visit = Visit(node: 0)
-    for (index, name) in folder.pathNames.prefix(Self.mostNames).enumerated() {
+    for (index, name) in names.enumerated() {
       guard let node = visit.node else { break }
       if !nodes[node].patterns.isEmpty { visit.patterns.append((node, index)) }
       visit.node = nodes[node].children[name].map { Int($0) }
       if let step = visit.node.flatMap({ nodes[$0].step }) { visit.steps.insert(Int(step)) }
     }
     if let node = visit.node, !nodes[node].patterns.isEmpty {
-      visit.patterns.append((node, folder.pathNames.count))
+      visit.patterns.append((node, names.count))
     }
     visits[folder] = visit
     return visit
