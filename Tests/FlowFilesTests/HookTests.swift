@@ -15,7 +15,7 @@ struct HookTests {
           .utf8), path: path)
     let messages = Messages()
     await FlowHooks(
-      file, in: FlowFolder(ofFile: path, flow: "f"), run: 1,
+      file, in: FlowFolder(ofFile: path, flow: "f"), mark: "f", run: 1,
       timeout: .milliseconds(50)
     ).perform(.succeeded, []) { messages.add($0) }
     #expect(
@@ -23,6 +23,20 @@ struct HookTests {
         "'success' of on failed: timeout of 50 ms",
         "'always' of on failed: timeout of 50 ms",
       ])
+  }
+
+  @Test func `L20: a command of on runs without its log if the log cannot be written`() async throws
+  {
+    let folder = try TemporaryFolder()
+    let path = folder["f.yaml"].path
+    let file = try FlowFile(
+      parsing: Array("flow: f\non: {failure: touch ran}\nsteps: {a: {run: x}}".utf8), path: path)
+    let messages = Messages()
+    await FlowHooks(
+      file, in: FlowFolder(ofFile: path, flow: "f"), mark: "f", run: 1
+    ).perform(.failed, []) { messages.add($0) }
+    #expect(messages.all == [])
+    #expect(FileManager.default.fileExists(atPath: folder["ran"].path))
   }
 
   private final class Messages: Sendable {

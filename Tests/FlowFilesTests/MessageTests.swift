@@ -134,6 +134,29 @@ struct MessageTests {
     #expect(message(of: text).isEmpty)
   }
 
+  @Test(arguments: [
+    ("each: '*.csv'", "25: each '*.csv' of step 'use' matches"),
+    ("each: {rows-of: a.csv}", "35: rows-of 'a.csv' of step 'use' is"),
+    ("in: d, each: {rows-of: a.csv}", "42: rows-of 'a.csv' of step 'use' is"),
+    ("in: d, stdin: ../d/../a.csv", "33: stdin '../d/../a.csv' of step 'use' is or contains"),
+  ])
+  func `L15: what gives children or the standard input needs the step that makes it`(
+    use: String, problem: String
+  ) {
+    func text(_ needs: String) -> String {
+      """
+      flow: f
+      steps:
+        make: {run: [x], outputs: [a.csv]}
+        use: {run: [x], \(needs)\(use)}
+      """
+    }
+    #expect(
+      message(of: text(""))
+        == "release.yaml:4:\(problem) an output of step 'make'; add needs: [make]")
+    #expect(message(of: text("needs: make, ")).isEmpty)
+  }
+
   @Test func `L15: an input that is an output of another step needs that step`() {
     func text(_ use: String) -> String {
       """

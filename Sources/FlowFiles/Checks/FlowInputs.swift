@@ -1,27 +1,58 @@
 internal import SystemSupport
 
+/// A text of a step that names files which it reads.
+struct FlowInput {
+  /// The key, for messages.
+  let key: String
+  let text: FlowTemplate
+  /// Whether the text is no pattern.
+  var isPath = false
+  /// Whether it is relative to the folder of the step, and not to the folder of the flow file.
+  var isInFolder = true
+}
+
+extension FlowStep {
+  /// What its commands read.
+  var readFiles: [FlowInput] {
+    inputs.map { FlowInput(key: "input", text: $0) }
+      + (standardInput.map { [FlowInput(key: "stdin", text: $0, isPath: true)] } ?? [])
+  }
+
+  /// The files that give its children.
+  private var filesOfChildren: [FlowInput] {
+    switch each {
+    case .glob(let text): [FlowInput(key: "each", text: text)]
+    case .rowsOfFile(let text):
+      [FlowInput(key: "rows-of", text: text, isPath: true, isInFolder: false)]
+    case nil, .list, .matrix, .linesOf, .rowsOf, .sameAs: []
+    }
+  }
+
+  fileprivate var allInputs: [FlowInput] { readFiles + filesOfChildren }
+}
+
 extension [FlowStep] {
-  /// Reports inputs that are outputs of a step which need not have ended.
+  /// Reports what steps read and steps that need not have ended write: files of `inputs`, `stdin`,
+  /// patterns of `each`, and `rows-of`.
   ///
-  /// Texts are compared as for ``checkOutputs(_:_:)``, and also with the working directories and
-  /// patterns. An input that is a folder contains the outputs below it.
-  ///
-  /// - Parameter order: The indices of the steps, each after its dependencies.
+  /// - Parameters:
+  ///   - folder: The folder of the flow file.
+  ///   - order: The indices of the steps, each after its dependencies.
   func checkInputs(
-    _ texts: [String: String], order: [Int], _ problems: inout FlowProblems
+    _ texts: [String: String], in folder: String, order: [Int], _ problems: inout FlowProblems
   ) {
-    guard contains(where: { !$0.inputs.isEmpty }) else { return }
-    var outputs = FlowOutputIndex(self, texts)
+    guard contains(where: { !$0.allInputs.isEmpty }) else { return }
+    var outputs = FlowOutputIndex(self, texts, in: folder)
     var needs = FlowNeeds(self, order)
     for (index, step) in enumerated() {
-      for input in step.inputs {
+      for input in step.allInputs {
         var makers = outputs.steps(making: input, of: step)
         makers.remove(index)
         if makers.isEmpty { continue }
         let missing = makers.sorted().filter { !needs.isNeeded($0, by: index) }
         guard let first = missing.first else { continue }
         problems.report(
-          input.location,
+          input.text.location,
           message(
             about: input, of: step, missing, texts,
             isCycle: needs.isNeeded(index, by: first)))
@@ -30,15 +61,16 @@ extension [FlowStep] {
   }
 
   private func message(
-    about input: FlowTemplate, of step: FlowStep, _ makers: [Int], _ texts: [String: String],
+    about input: FlowInput, of step: FlowStep, _ makers: [Int], _ texts: [String: String],
     isCycle: Bool
   ) -> String {
     let maker = self[makers[0]]
-    let path = input.text(texts)
+    let path = input.text.text(texts)
     let isOutput = maker.outputs.contains { $0.text(texts).hasSameBytes(as: path) }
-    let verb = isOutput ? "is" : input.isPattern ? "matches" : "is or contains"
+    let isPattern = !input.isPath && input.text.isPattern
+    let verb = isOutput ? "is" : isPattern ? "matches" : "is or contains"
     let text =
-      "input \(path.quoted) of step \(step.name.quoted) \(verb) an output of step "
+      "\(input.key) \(path.quoted) of step \(step.name.quoted) \(verb) an output of step "
       + maker.name.quoted
     if isCycle { return "\(text), which needs it; a step cannot read what a later one writes" }
     let others = makers.count > 1 ? " and of \((makers.count - 1).grouped) more" : ""

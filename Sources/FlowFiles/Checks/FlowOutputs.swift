@@ -1,18 +1,21 @@
 extension [FlowStep] {
   /// Reports outputs that two steps, or two children of a step, would write.
   ///
-  /// Outputs are compared as texts, with the values filled in and without `.` and empty names in
-  /// paths. Steps with different working directories have no equal outputs, unless the paths are
-  /// absolute. Patterns that match the same files are not found.
-  func checkOutputs(_ texts: [String: String], _ problems: inout FlowProblems) {
-    let sources = eachSources
-    let lists = eachLists
-    // Many outputs of many children would take too long.
-    var children = 200_000
-    var owners = FlowOutputOwners(capacity: count)
+  /// Patterns are compared as texts: different ones that match the same files are not found.
+  ///
+  /// - Parameter folder: The folder of the flow file.
+  func checkOutputs(
+    _ texts: [String: String], in folder: String, _ problems: inout FlowProblems
+  ) {
+    var eachValues = FlowEachValues(self, texts)
+    var paths = FlowPaths(in: folder)
+    var owners: [FlowPath: Int32] = [:]
+    owners.reserveCapacity(count)
     for (index, step) in enumerated() {
       for output in step.outputs where !output.source.isEmpty {
-        if step.each != nil, !output.usesEach {
+        let isAbsolute = output.text(texts).utf8.first == UInt8(ascii: "/")
+        let hasOwnFolder = !isAbsolute && step.directory?.usesEach == true
+        if step.each != nil, !output.usesEach, !hasOwnFolder {
           problems.report(
             output.location,
             "duplicate output \(output.text(texts).shortened) of the children of step "
@@ -21,24 +24,18 @@ extension [FlowStep] {
           )
           continue
         }
-        let source = sources[step.name] ?? step.name
-        var values: [String]?
-        if output.usesEach, let each = lists[source], let count = each.knownCount {
-          children -= Swift.min(count, children + 1)
-          if children >= 0 { values = each.knownValues(texts) }
-        }
-        for (path, isPattern) in output.paths(texts, values) {
-          let key = FlowOutputKey(
-            path: ExactText(path.normalizedPath),
-            directory: path.utf8.first == UInt8(ascii: "/")
-              ? "" : ExactText((step.directory?.text(texts) ?? "").normalizedPath),
-            source: isPattern ? source : nil)
-          guard let owner = owners.add(key, of: index).map({ self[$0].name }) else { continue }
+        for file in eachValues.files(output, of: step, replacesPatterns: false) {
+          let path = paths.output(file.pattern, in: file.directory)
+          guard let owner = owners.updateValue(Int32(index), forKey: path).map({ Int($0) }) else {
+            continue
+          }
+          owners[path] = Int32(owner)
+          let text = output.text(texts, each: file.each).shortened
           problems.report(
             output.location,
-            owner == step.name
-              ? "duplicate output \(path.shortened) of step \(step.name.quoted)"
-              : "duplicate output \(path.shortened) of steps \(owner.quoted) "
+            owner == index
+              ? "duplicate output \(text) of step \(step.name.quoted)"
+              : "duplicate output \(text) of steps \(self[owner].name.quoted) "
                 + "and \(step.name.quoted)")
         }
       }
@@ -65,64 +62,6 @@ extension [FlowStep] {
       for member in path { ends[member] = end }
     }
     return ends
-  }
-
-  /// The steps whose children the file names.
-  private var eachLists: [String: FlowEach] {
-    var lists: [String: FlowEach] = [:]
-    for step in self where step.each?.knownCount != nil { lists[step.name] = step.each }
-    return lists
-  }
-}
-
-/// The first step that writes each output.
-private struct FlowOutputOwners {
-  /// The indices of the steps by path, for most outputs.
-  private var paths: [ExactText: Int32] = [:]
-  private var others: [FlowOutputKey: Int32] = [:]
-
-  init(capacity: Int) { paths.reserveCapacity(capacity) }
-
-  /// Adds an output of a step.
-  ///
-  /// - Returns: The index of the step that writes the same output; nil if there is none.
-  mutating func add(_ key: FlowOutputKey, of step: Int) -> Int? {
-    let index = Int32(step)
-    let first =
-      if key.directory == "", key.source == nil {
-        paths.setDefault(index, for: key.path)
-      } else {
-        others.setDefault(index, for: key)
-      }
-    return first.map { Int($0) }
-  }
-}
-
-extension Dictionary {
-  /// Adds a value for a new key, or returns the value of a key that is there.
-  fileprivate mutating func setDefault(_ value: Value, for key: Key) -> Value? {
-    if let present = self[key] { return present }
-    self[key] = value
-    return nil
-  }
-}
-
-private struct FlowOutputKey: Hashable {
-  let path: ExactText
-  let directory: ExactText
-  /// The step that provides the values, if the path has an unknown value of a child.
-  let source: String?
-}
-
-extension FlowTemplate {
-  /// The paths of an output: one for each child if the values are in the file, otherwise a single
-  /// path in which `${each}` stays.
-  fileprivate func paths(
-    _ texts: [String: String], _ values: [String]?
-  ) -> [(path: String, isPattern: Bool)] {
-    guard usesEach else { return [(text(texts), false)] }
-    guard let values else { return [(text(texts), true)] }
-    return values.map { (text(texts, each: $0), false) }
   }
 }
 

@@ -9,7 +9,7 @@ struct FlowLaunch: Codable, Hashable, Sendable {
   /// The absolute path of the working folder.
   let directory: String
   /// The variables to set in the inherited environment.
-  let variables: [String: String]
+  var variables: [String: String]
   /// The absolute path of the file for the standard input; nil for an empty one.
   let standardInput: String?
   /// How many bytes of the standard output are returned, apart from those of standard error; nil if

@@ -63,6 +63,9 @@ final class FlowProcessTree: Sendable {
     var sessions: [Int32: String] = [:]
   }
 
+  /// The marks of the flows that this process runs, with the number of their trees.
+  private static let marks = Lock<[String: Int]>([:])
+
   /// The number of the last success when this process began to run the flow.
   private let beginning: Int64
   private let mark: String
@@ -74,6 +77,14 @@ final class FlowProcessTree: Sendable {
     self.mark = mark
     beginning = number
     ProcessTable.adoptOrphans()
+    Self.marks.withLock { $0[mark, default: 0] += 1 }
+  }
+
+  deinit {
+    Self.marks.withLock { marks in
+      marks[mark, default: 1] -= 1
+      if marks[mark] == 0 { marks[mark] = nil }
+    }
   }
 
   /// Notes that a command of a unit begins.
@@ -111,17 +122,24 @@ final class FlowProcessTree: Sendable {
   func processes() -> [FlowProcess] {
     let state = state.withLock { $0 }
     let programs = AdoptedProcesses.startedPrograms
+    let marks = Set(Self.marks.withLock { $0.keys })
     let own = ProcessTable.listed(SystemProcess.identifier)?.session
     let processes = ProcessTable.all.processes(under: SystemProcess.identifier) { process in
-      if let value = ProcessTable.variable(Self.variable, of: process.process),
-        let parts = Self.parts(of: value), parts.beginning == beginning,
-        ProcessTable.variable(FlowProcesses.variable, of: process.process) == mark
+      let found = ProcessTable.variable(FlowProcesses.variable, of: process.process)
+      if found == mark, let value = ProcessTable.variable(Self.variable, of: process.process),
+        let parts = Self.parts(of: value), parts.beginning == beginning
       {
         return .unit(parts.unit)
       }
       if let unit = state.sessions[process.session] { return .unit(unit) }
+      // A command of another flow that this process runs.
+      if let found, found != mark, marks.contains(found) { return .foreign }
       // Other code of this process may have started it.
-      if process.parent != SystemProcess.identifier || process.session == own { return .none }
+      if process.parent != SystemProcess.identifier || process.session == own
+        || programs.contains(process.process) || marks.count > 1
+      {
+        return .none
+      }
       if let since = state.aloneSince, process.began >= since, let unit = state.active.first {
         return .unit(unit)
       }

@@ -20,7 +20,7 @@ final class FlowProcesses: Sendable {
     var isScheduled = false
   }
 
-  /// The value of the variable: the flow and the journal.
+  /// The value of the variable. See ``FlowJournal/mark``.
   let mark: String
   private let journal: FlowJournal
   private let state = Lock(State())

@@ -18,7 +18,9 @@ package struct FlowSecrets: Sendable {
       return
     }
     let values = file.texts
-    let declared = file.environment + file.steps.flatMap(\.environment)
+    let shared = file.steps.first?.options.value.sharedEnvironment ?? []
+    let declared =
+      file.environment + shared + file.steps.flatMap { $0.options.value.ownEnvironment }
     var texts: Set<[UInt8]> = []
     for name in file.secrets {
       let own = declared.filter { $0.name == name }.map { $0.text.text(values) }

@@ -26,6 +26,7 @@ struct FileFingerprint: Hashable, Sendable {
       guard let path = pattern.path.map({ Array($0.utf8) }) else {
         for path in try pattern.files(in: folder).map({ Array($0.utf8) }) {
           if tree.isFolder(path) {
+            if pattern.isRecursive { continue }
             files += try tree.files(below: path).map { ($0, tree.foundStatus(of: $0)) }
           } else {
             files.append((path, tree.foundStatus(of: path)))

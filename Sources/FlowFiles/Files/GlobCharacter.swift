@@ -23,13 +23,15 @@ extension FlowTemplate {
 
   /// Returns the characters of the pattern.
   ///
-  /// - Parameter each: Returns the characters of the value of the child, or of a column of it.
+  /// - Parameters:
+  ///   - isPath: Whether no character of the text has a meaning.
+  ///   - each: Returns the characters of the value of the child, or of a column of it.
   func characters(
-    _ values: [String: String], each: (Part) -> [GlobCharacter]
+    _ values: [String: String], isPath: Bool = false, each: (Part) -> [GlobCharacter]
   ) -> [GlobCharacter] {
     parts.flatMap { part -> [GlobCharacter] in
       switch part {
-      case .text(let text): text.globCharacters
+      case .text(let text): isPath ? text.quotedCharacters : text.globCharacters
       case .value(let name): (values[name] ?? "${\(name)}").quotedCharacters
       case .each, .column: each(part)
       }

@@ -91,8 +91,8 @@ extension [GlobElement] {
     }
   }
 
-  /// Returns whether the pattern matches a path, or all paths that another pattern matches. The latter
-  /// is not found for each pair of patterns.
+  /// Returns whether the pattern matches a path or a folder of it, or all paths that another pattern
+  /// matches. The latter is not found for each pair of patterns.
   ///
   /// - Parameter anyUnknown: Whether the unknown value of a child can be any text.
   /// - Complexity: O(*n* · *m*).
@@ -109,6 +109,7 @@ extension [GlobElement] {
     states[0] = true
     skipRepeated(&states)
     for other in text {
+      if states[count], other == .character("/") { return true }
       let isHidden = isStart && other == .character(".")
       for index in indices where states[index] && (!isHidden || beginsName(at: index)) {
         if self[index].matches(other, isHidden: isHidden, anyUnknown) {

@@ -10,7 +10,7 @@ package struct GlobPattern: Hashable, Sendable {
   /// The names of a pattern; empty for a path.
   let names: [[GlobElement]]
   let isAbsolute: Bool
-  /// Whether the pattern ends in a slash: it matches folders, and no files.
+  /// Whether the pattern ends in a slash: it matches no files.
   fileprivate let matchesFolders: Bool
 
   /// Returns the patterns of a text: several if it has braces.
@@ -19,21 +19,27 @@ package struct GlobPattern: Hashable, Sendable {
   ///   - template: The text. Characters of the values have no meaning.
   ///   - values: The values of the flow.
   ///   - each: The value of the child.
+  ///   - isPath: Whether no character of the text has a meaning.
   static func patterns(
-    _ template: FlowTemplate, _ values: [String: String], each: String? = nil
+    _ template: FlowTemplate, _ values: [String: String], each: String? = nil, isPath: Bool = false
   ) -> [GlobPattern] {
-    if !template.isPattern {
+    if isPath || !template.isPattern {
       return [GlobPattern(path: template.text(values, each: each))]
     }
     return patterns(template, values) { $0.text([:], each: each).quotedCharacters }
   }
 
-  /// - Parameter each: Returns the characters of the value of the child, or of a column of it.
+  /// - Parameters:
+  ///   - folder: The folder of a relative path, which has no patterns.
+  ///   - each: Returns the characters of the value of the child, or of a column of it.
   static func patterns(
-    _ template: FlowTemplate, _ values: [String: String],
-    each: (FlowTemplate.Part) -> [GlobCharacter]
+    _ template: FlowTemplate, _ values: [String: String], in folder: FlowTemplate? = nil,
+    isPath: Bool = false, each: (FlowTemplate.Part) -> [GlobCharacter]
   ) -> [GlobPattern] {
-    let text = template.characters(values, each: each)
+    var text = template.characters(values, isPath: isPath, each: each)
+    if let folder, text.first?.isSlash != true {
+      text = folder.characters(values, isPath: true, each: each) + [.quoted("/")] + text
+    }
     // Bash also drops an empty alternative.
     return (text.alternatives ?? [text]).filter { !$0.isEmpty }.map { GlobPattern($0) }
   }
@@ -64,8 +70,8 @@ package struct GlobPattern: Hashable, Sendable {
       names: names, isAbsolute: text.first?.isSlash == true, matchesFolders: matchesFolders)
   }
 
-  /// Returns the files that match one of the patterns of a text, sorted, without duplicates. Paths
-  /// are relative to the folder if their pattern is.
+  /// Returns the files and folders that match one of the patterns of a text, sorted, without duplicates.
+  /// Paths are relative to the folder if their pattern is.
   ///
   /// - Throws: A ``FlowFailure`` that names a folder that cannot be read, or a name that is not UTF-8.
   package static func files(
@@ -78,7 +84,10 @@ package struct GlobPattern: Hashable, Sendable {
     return found.sorted().map(\.text)
   }
 
-  /// Returns the files that match, sorted. A path is returned if there is such a file or folder.
+  /// Whether it matches a folder only with all that is in it, which it also matches.
+  var isRecursive: Bool { names.suffix(2) == [[.folders], [.text]] }
+
+  /// Returns the files and folders that match, sorted.
   ///
   /// - Throws: See ``files(_:_:in:)``.
   func files(in folder: String) throws -> [String] {
@@ -137,7 +146,7 @@ private struct GlobSearch {
       return
     }
     if name == [.folders] { try visit(rest, path) }
-    for (bytes, kind) in try tree.entries(of: path) {
+    for (bytes, kind) in try tree.entries(of: path) where !bytes.elementsEqual(".flow".utf8) {
       if name == [.folders] {
         // Links are not followed, so that the search ends.
         if kind == .folder, bytes.first != UInt8(ascii: ".") {
@@ -156,9 +165,10 @@ private struct GlobSearch {
   }
 
   private mutating func add(_ path: [UInt8], _ kind: FileStatus.Kind) {
-    let isFolder = kind == .folder || kind == .link && tree.isFolder(path)
-    if isFolder == matchesFolders {
-      found.insert(isFolder ? path + [UInt8(ascii: "/")] : path)
+    if !matchesFolders {
+      found.insert(path)
+    } else if kind == .folder || kind == .link && tree.isFolder(path) {
+      found.insert(path + [UInt8(ascii: "/")])
     }
   }
 }

@@ -93,8 +93,9 @@ extension FlowFile {
     file.values.reportMissing(&problems)
     file.values.reportTooLong(&problems)
     if !hasCheckedOutputs {
-      file.steps.checkOutputs(file.texts, &problems)
-      file.steps.checkInputs(file.texts, order: order, &problems)
+      let folder = FlowFolder.path(ofFile: path)
+      file.steps.checkOutputs(file.texts, in: folder, &problems)
+      file.steps.checkInputs(file.texts, in: folder, order: order, &problems)
     }
     if let error = problems.error(path: path) { throw error }
     return file

@@ -1,7 +1,7 @@
 import SystemSupport
 
 extension FlowPlan {
-  /// Checks the inputs of the steps that can run: a path must exist, or be an output of a step.
+  /// Checks the files that the steps which can run read: a path must exist, or be an output of a step.
   ///
   /// Inputs of children whose values are not known are checked when they begin.
   ///
@@ -13,24 +13,30 @@ extension FlowPlan {
       for unit in step.units(children[step.name]) {
         let directory = unit.directory(checker.values)
         let tree = FileTree(checker.folder.workingFolder(directory))
-        for input in step.inputs {
-          for pattern in GlobPattern.patterns(input, checker.values, each: unit.each) {
+        for input in step.readFiles {
+          let patterns = GlobPattern.patterns(
+            input.text, checker.values, each: unit.each, isPath: input.isPath)
+          for pattern in patterns {
             guard let path = pattern.path else { continue }
             do {
               if try tree.status(of: Array(path.utf8)) != nil { continue }
             } catch {
-              problems.report(input.location, "input of step \(step.name.quoted): \(error)")
+              problems.report(
+                input.text.location, "\(input.key) of step \(step.name.quoted): \(error)")
               continue
             }
-            var index = outputs ?? FlowOutputIndex(checker.file.steps, checker.values)
+            var index =
+              outputs
+              ?? FlowOutputIndex(
+                checker.file.steps, checker.values, in: checker.folder.path, isLenient: true)
             outputs = nil
-            let steps = index.steps(making: FlowPath(pattern, in: directory), true)
+            let steps = index.steps(making: pattern, in: directory)
             if steps.isEmpty, !index.isExhausted {
               let question = problems.question(path, in: tree)
               problems.report(
-                input.location,
+                input.text.location,
                 [
-                  "input \(path.quoted) of step \(step.name.quoted) does not exist, "
+                  "\(input.key) \(path.quoted) of step \(step.name.quoted) does not exist, "
                     + "and no step makes it", question,
                 ].joined)
             }

@@ -57,20 +57,15 @@ struct FlowFileReader {
     let count = problems.count
     let order = checkReferences(steps)
     let set = values.setting(texts ?? [:])
-    if problems.count == count { steps.checkInputs(set.texts, order: order, &problems) }
+    let folder = FlowFolder.path(ofFile: path)
+    if problems.count == count {
+      steps.checkInputs(set.texts, in: folder, order: order, &problems)
+    }
     if texts != nil { set.reportMissing(&problems) }
     set.reportTooLong(&problems)
-    steps.checkOutputs(set.texts, &problems)
+    steps.checkOutputs(set.texts, in: folder, &problems)
     checkLocks(steps, &locks)
-    for step in steps {
-      for variable in step.environment
-      where secrets.contains(variable.name) && variable.text.usesEach {
-        problems.report(
-          nil,
-          "the secret \(variable.name.quoted) of step \(step.name.quoted) uses ${each}; "
-            + "expected the same text for all children")
-      }
-    }
+    if !secrets.isEmpty { checkSecrets(secrets, steps) }
     return FlowFile(
       name: name, path: path, width: width, resumeWithin: resumeWithin, kept: kept,
       stopGrace: grace ?? Self.defaultGrace, values: values, dotenv: dotenv, secrets: secrets,
@@ -122,6 +117,18 @@ struct FlowFileReader {
             + "digit at the start")
       }
       return name
+    }
+  }
+
+  private mutating func checkSecrets(_ secrets: [String], _ steps: [FlowStep]) {
+    for step in steps {
+      for variable in step.options.value.ownEnvironment
+      where secrets.contains(variable.name) && variable.text.usesEach {
+        problems.report(
+          nil,
+          "the secret \(variable.name.quoted) of step \(step.name.quoted) uses ${each}; "
+            + "expected the same text for all children")
+      }
     }
   }
 

@@ -31,7 +31,9 @@ struct FlowAttempt: ComposableOperation {
     var lines: [String] = []
     var output: [UInt8] = []
     for command in unit.step.commands {
-      let launch = session.launch(command, of: unit, basis: basis, outputLimit: limit)
+      let launch = FlowLaunch(
+        command, of: unit, session.file, session.checker.values, in: session.folder,
+        basis: basis, outputLimit: limit)
       let result = try await session.runner.run(
         launch, of: unit,
         after: { [session, unit, attempts] in
@@ -91,7 +93,9 @@ struct FlowConditionCommand: ComposableOperation {
   func perform(in context: OperationContext) async throws -> Bool {
     session.began(unit, attempt: 0)
     return try await session.endingProcesses(of: unit) {
-      let launch = session.launch(command, of: unit, basis: basis)
+      let launch = FlowLaunch(
+        command, of: unit, session.file, session.checker.values, in: session.folder,
+        basis: basis)
       let result = try await session.runner.run(
         launch, of: unit,
         after: { [session, unit, attempts, operationName] in

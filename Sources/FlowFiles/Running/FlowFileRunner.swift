@@ -37,7 +37,12 @@ struct FlowFileRunner: Sendable {
     let lock = try await FlowRunLock(of: file.name, in: folder)
     defer { withExtendedLifetime(lock) {} }
     do {
-      try await journal.open()
+      do { try await journal.open() } catch {
+        await perform(
+          hooks(nil), FlowResult(), error,
+          FlowReporter(flow: file.name, run: 0, hiding: secrets, onEvent: onEvent))
+        throw error
+      }
       let report = try await runLocked(on: workers, commands, in: context)
       await journal.close()
       return report
@@ -45,6 +50,25 @@ struct FlowFileRunner: Sendable {
       await journal.close()
       throw error
     }
+  }
+
+  /// The commands of `on`.
+  ///
+  /// - Parameter run: The number of the run; nil if the journal cannot be read.
+  private func hooks(_ run: Int?) -> FlowHooks {
+    FlowHooks(file, in: folder, mark: (try? journal.mark) ?? "", run: run, hiding: secrets)
+  }
+
+  /// Performs the commands of `on`, also if the task is cancelled.
+  private func perform(
+    _ hooks: FlowHooks, _ result: FlowResult, _ error: (any Error)?, _ reporter: FlowReporter
+  ) async {
+    // The end of a run that has not been stored is no success.
+    let state = error != nil && result.state == .succeeded ? .failed : result.state
+    await Task {
+      await hooks.perform(
+        state, result.ends, error: error ?? result.error, report: reporter.message)
+    }.value
   }
 
   private func runLocked(
@@ -57,6 +81,29 @@ struct FlowFileRunner: Sendable {
     let start = try await FlowStart(file, journal: journal, options, definitions: definitions)
     let reporter = FlowReporter(
       flow: file.name, run: start.run.number, hiding: secrets, onEvent: onEvent)
+    let hooks = hooks(start.run.number)
+    var result = FlowResult()
+    do {
+      try await run(start, definitions, reporter, on: workers, commands, in: context, &result)
+    } catch {
+      await perform(hooks, result, error, reporter)
+      throw error
+    }
+    await perform(hooks, result, nil, reporter)
+    reporter.report(.runEnded(result.state, counts: result.counts))
+    let report = FlowReport(file, start.run, result.state, result.ends)
+    switch result.state {
+    case .succeeded: return report
+    case .interrupted, .running: throw CancellationError()
+    case .failed, .cancelled: throw FlowRunError(report: report, messages: result.lines)
+    }
+  }
+
+  private func run(
+    _ start: FlowStart, _ definitions: [String: String], _ reporter: FlowReporter,
+    on workers: (@Sendable () throws -> RunStore)?, _ commands: FlowRunningCommands,
+    in context: OperationContext, _ result: inout FlowResult
+  ) async throws {
     if start.run.number == 1, folder.hasFormerJournal {
       reporter.message(
         "\(folder.state.onOneLine) has the journal of an earlier version, of which nothing counts: "
@@ -64,12 +111,15 @@ struct FlowFileRunner: Sendable {
     }
     let numbers = try await journal.numbers()
     let processes = FlowProcesses(
-      mark: "\(file.name)@\(folder.database)", after: numbers.last, journal: journal)
+      mark: try journal.mark, after: numbers.last, journal: journal)
     // They may still write outputs. So the plan looks at the files after their end.
     if start.mayHaveOrphans { try await terminateOrphans(processes, numbers.units, reporter) }
     let checker = FlowChecker(file, folder, start, definitions, hiding: secrets)
     let plan = try FlowPlan(checker, selection: selection)
     try plan.checkInputs(checker)
+    // An error does not matter: then their contents are read again.
+    try await journal.renew(
+      plan.currentUnits(file).compactMap { try? checker.renewedRecord(of: $0) })
     if let message = start.message(file, plan) { reporter.message(message) }
     if !start.isContinued || start.isOver, plan.count({ !$0.isSettled }) == 0 {
       reporter.report(.runBegan(isResumed: start.isContinued, stepCount: file.steps.count))
@@ -79,9 +129,8 @@ struct FlowFileRunner: Sendable {
           decision == .excluded ? nil : FlowEnd(unit: step.name, state: .upToDate)
         }
       }
-      reporter.report(.runEnded(.succeeded, counts: [.upToDate: ends.count]))
-      await performHooks(.succeeded, [], start, reporter)
-      return FlowReport(file, start.run, .succeeded, ends)
+      result = FlowResult(upToDate: ends)
+      return
     }
     if workers != nil, !file.secrets.isEmpty {
       throw FlowFailure.other(
@@ -118,39 +167,22 @@ struct FlowFileRunner: Sendable {
       outcome = .success(
         try await FlowSession.$current.withValue(session) { try await perform(start, in: context) })
     } catch { outcome = .failure(error) }
-    let result = FlowResult(
-      session, outcome, wasCancelled: Task.isCancelled, after: .now - clock)
+    result = FlowResult(session, outcome, wasCancelled: Task.isCancelled, after: .now - clock)
+    let ended = result
     // In a task of its own, because this one may be cancelled.
-    try await Task {
-      try await end(result, start, session, processes)
-    }.value
-    let report = FlowReport(file, start.run, result.state, result.ends)
-    switch result.state {
-    case .succeeded: return report
-    case .interrupted, .running: throw CancellationError()
-    case .failed, .cancelled: throw FlowRunError(report: report, messages: result.lines)
-    }
+    try await Task { try await end(ended, session, processes) }.value
   }
 
-  /// Stores and reports how a run has ended.
+  /// Reports and stores how a run has ended.
   private func end(
-    _ result: FlowResult, _ start: FlowStart, _ session: FlowSession, _ processes: FlowProcesses
+    _ result: FlowResult, _ session: FlowSession, _ processes: FlowProcesses
   ) async throws {
+    for line in result.lines { session.reporter.message(line) }
     if result.state != .succeeded { await processes.endUnknown(within: file.stopGrace) }
     session.closeRecords()
-    try await journal.store(result.ends, ofRun: start.run.number)
+    try await journal.store(result.ends, ofRun: session.checker.run)
     try await journal.removeCommandProcesses()
     try await session.runner.end()
-    for line in result.lines { session.reporter.message(line) }
-    await performHooks(result.state, result.ends, start, session.reporter)
-    session.reporter.report(.runEnded(result.state, counts: result.counts))
-  }
-
-  private func performHooks(
-    _ state: FlowRunState, _ ends: [FlowEnd], _ start: FlowStart, _ reporter: FlowReporter
-  ) async {
-    await FlowHooks(file, in: folder, run: start.run.number, hiding: secrets)
-      .perform(state, ends, report: reporter.message)
   }
 
   /// Performs the run. If too many processes in a row have ended before a step succeeded, the engine

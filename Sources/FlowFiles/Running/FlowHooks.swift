@@ -23,38 +23,49 @@ package struct FlowHooks: Sendable {
 
   private let file: FlowFile
   private let folder: FlowFolder
-  private let run: Int
+  private let mark: String
+  private let run: Int?
   private let secrets: FlowSecrets
   private let timeout: Duration
 
   /// - Parameters:
-  ///   - run: The number of the run.
+  ///   - mark: See ``FlowJournal/mark``. By it, a command that outlives the flow is found before the
+  ///     next run.
+  ///   - run: The number of the run; nil if the journal cannot be read.
   ///   - timeout: The maximum duration of each command.
   package init(
-    _ file: FlowFile, in folder: FlowFolder, run: Int, hiding secrets: FlowSecrets = .none,
-    timeout: Duration = .seconds(60)
+    _ file: FlowFile, in folder: FlowFolder, mark: String, run: Int?,
+    hiding secrets: FlowSecrets = .none, timeout: Duration = .seconds(60)
   ) {
-    (self.file, self.folder, self.run, self.timeout) = (file, folder, run, timeout)
-    self.secrets = secrets
+    (self.file, self.folder, self.mark) = (file, folder, mark)
+    (self.run, self.timeout, self.secrets) = (run, timeout, secrets)
   }
 
   /// Runs the command for the state of the run, and then the command for all runs.
   ///
   /// - Parameters:
   ///   - ends: How the steps have ended, and the failed children.
+  ///   - error: The error that has ended the run, if it was no failure of a step.
   ///   - report: Receives a message for each command that fails.
   package func perform(
-    _ state: FlowRunState, _ ends: [FlowEnd], report: (String) -> Void
+    _ state: FlowRunState, _ ends: [FlowEnd], error: (any Error)? = nil, report: (String) -> Void
   ) async {
     for occasion in [FlowOccasion(state), .always] {
       guard let command = file.occasions[occasion] else { continue }
       let log = log(of: "on \(occasion)")
       var start = 0
       do {
-        try folder.makeLogs(ofRun: run)
-        let launch = launch(command, state, ends)
-        start = try log.begin(launch.words, as: "on \(occasion)").upperBound
-        _ = try await log.receiving(launch.process).timingOut(after: timeout).run().get()
+        let launch = launch(command, state, ends, error)
+        let process: ProcessOperation
+        do {
+          try folder.makeLogs(ofRun: run ?? 0)
+          start = try log.begin(launch.words, as: "on \(occasion)").upperBound
+          process = try log.receiving(launch.process)
+        } catch {
+          // On a full disk, it runs without its log.
+          process = launch.process.sendingOutput(to: .discarded).mergingErrorOutput()
+        }
+        _ = try await process.timingOut(after: timeout).run().get()
       } catch {
         let lines = log.lastLines(20, after: start).map { "\n  \($0)" }.joined()
         let end = lines.isEmpty ? "" : "; its last lines:\(lines)"
@@ -64,35 +75,33 @@ package struct FlowHooks: Sendable {
   }
 
   private func launch(
-    _ command: FlowCommand, _ state: FlowRunState, _ ends: [FlowEnd]
+    _ command: FlowCommand, _ state: FlowRunState, _ ends: [FlowEnd], _ error: (any Error)?
   ) -> FlowLaunch {
-    let values = file.texts
-    var variables = file.variables
-    let words: [String]
-    switch command {
-    case .program(let templates): words = templates.map { $0.text(values) }
-    case .shell(let text):
-      words = file.shell.map { $0.text(values) } + [text]
-      variables.merge(values) { $1 }
-    }
-    for variable in file.environment { variables[variable.name] = variable.text.text(values) }
+    var launch = FlowLaunch(command, of: nil, file, file.texts, in: folder)
     let failed = ends.filter { $0.state == .failed }
     // A step with children has no log of its own.
-    let first = failed.first { !FileSystem.isMissing(log(of: $0.unit).path) } ?? failed.first
-    variables["FLOW_RUN"] = "\(run)"
-    variables["FLOW_STATUS"] = state.rawValue
-    variables["FLOW_FAILED"] = Self.lines(failed.map(\.unit.onOneLine))
-    variables["FLOW_REASON"] =
-      first.map { Self.lines(["\($0.unit.onOneLine): \($0.reason ?? "")".onOneLine]) } ?? ""
-    variables["FLOW_LOG"] = first.map { log(of: $0.unit).path } ?? ""
-    // A command that outlives the flow is ended before the next run.
-    variables[FlowProcesses.variable] = "\(file.name)@\(folder.database)"
-    return FlowLaunch(
-      program: words.first ?? "", arguments: Array(words.dropFirst()), directory: folder.path,
-      variables: variables, standardInput: nil, outputLimit: nil, basis: "")
+    let logged = failed.first { !FileSystem.isMissing(log(of: $0.unit).path) }
+    let first = logged ?? failed.first
+    let reason =
+      first.map { "\($0.unit.onOneLine): \($0.reason ?? "")" }
+      ?? error.map { secrets.hidden(in: "\($0)") } ?? ""
+    // A command that reads the log of a failure finds a file in any case.
+    let noLog = first == nil && error == nil ? "" : "/dev/null"
+    launch.variables.merge([
+      "FLOW_RUN": run.map { "\($0)" } ?? "", "FLOW_STATUS": state.rawValue,
+      "FLOW_FAILED": Self.lines(failed.map(\.unit.onOneLine)),
+      "FLOW_REASON": Self.lines([reason.onOneLine]),
+      "FLOW_LOG": logged.map { log(of: $0.unit).path } ?? noLog,
+      FlowProcesses.variable: mark,
+      // A flow can be a command of another one.
+      FlowProcessTree.variable: "",
+    ]) { $1 }
+    return launch
   }
 
-  private func log(of unit: String) -> FlowLog { folder.log(of: unit, inRun: run, hiding: secrets) }
+  private func log(of unit: String) -> FlowLog {
+    folder.log(of: unit, inRun: run ?? 0, hiding: secrets)
+  }
 
   /// As many of the lines as a variable can have.
   private static func lines(_ lines: [String]) -> String {

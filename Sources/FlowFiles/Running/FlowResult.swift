@@ -3,13 +3,25 @@ import DurableOperations
 import SystemSupport
 
 /// The result of a run: the ends of all steps, and the lines for people.
-struct FlowResult {
+struct FlowResult: Sendable {
   /// The ends of the steps and the failed children, also of steps that did not begin.
   private(set) var ends: [FlowEnd] = []
-  let state: FlowRunState
+  private(set) var state = FlowRunState.failed
+  /// The error that has ended the run, if it was no failure of a step.
+  private(set) var error: (any Error)?
   private(set) var counts: [FlowEnd.State: Int] = [:]
   /// The messages of the failed steps, and a summary.
   private(set) var lines: [String] = []
+
+  /// A run that an error has ended.
+  init() {}
+
+  /// A run in which no step runs.
+  init(upToDate ends: [FlowEnd]) {
+    state = .succeeded
+    self.ends = ends
+    counts = [.upToDate: ends.count]
+  }
 
   /// - Parameter wasCancelled: Whether the task of the run was cancelled.
   init(
@@ -44,7 +56,9 @@ struct FlowResult {
       lines.append("interrupted; the same command resumes run \(session.checker.run)")
     case .failure(let error) where failed.isEmpty:
       state = .failed
-      lines.append("\((error as? SequentialOperationError)?.cause ?? error)")
+      let cause = (error as? SequentialOperationError)?.cause ?? error
+      self.error = cause
+      lines.append("\(cause)")
     case .success, .failure:
       state = .failed
     }

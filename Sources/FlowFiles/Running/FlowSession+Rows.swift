@@ -26,13 +26,17 @@ extension FlowSession {
           "'\(step.name)[\(value.onOneLine)]' has no column \(column.quoted); it has \(names)")
       }
     }
+    var paths = FlowPaths(in: folder.path)
     for output in step.outputs {
-      var owners: [ExactText: String] = [:]
+      var owners: [FlowPath: String] = [:]
       for value in values {
-        let path = output.text(checker.values, each: value).normalizedPath
-        if let owner = owners.updateValue(value, forKey: ExactText(path)) {
+        let directory = FlowUnit(step: step, each: value).directory(checker.values)
+        for pattern in GlobPattern.patterns(output, checker.values, each: value) {
+          let path = paths.output(pattern, in: directory)
+          guard let owner = owners.updateValue(value, forKey: path) else { continue }
+          let text = output.text(checker.values, each: value).normalizedPath.quoted
           throw .lines(
-            "'[\(owner.onOneLine)]' and '[\(value.onOneLine)]' have the same output \(path.quoted)")
+            "'[\(owner.onOneLine)]' and '[\(value.onOneLine)]' have the same output \(text)")
         }
       }
     }

@@ -65,7 +65,7 @@ struct FlowStart: Sendable {
     replaced = isContinued || state?.hasEnded == true ? nil : candidate
     self.refusal = refusal
     summary = isContinued ? candidateSummary : nil
-    let path = URL(fileURLWithPath: file.path).standardizedFileURL.path
+    let path = FlowFolder.absolutePath(file.path)
     let continued = isContinued ? candidate : nil
     run = FlowRunRecord(
       number: continued?.number ?? (last?.number ?? 0) + 1, file: path, values: values,
@@ -80,9 +80,11 @@ struct FlowStart: Sendable {
     if let last, last.number != candidate?.number {
       lastSummary = try await journal.store.summary(of: journal.id(ofRun: last.number))
     }
-    // A run that failed may have been killed while it still ended processes.
+    // A run that failed may have been killed while it still ended processes. The commands of `on` run
+    // after the end of the run is stored.
     mayHaveOrphans =
       candidate != nil && state != .result || last != nil && lastSummary?.state != .result
+      || last != nil && !file.occasions.isEmpty
   }
 
   /// Why a run that has not succeeded is too old to be continued; nil if it is not.

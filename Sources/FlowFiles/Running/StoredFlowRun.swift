@@ -36,7 +36,6 @@ struct FlowGraph: ComposableOperation {
     let settled = session.plan.count(\.isSettled)
     context.report(settled, of: count, unit: "steps")
     session.reporter.setProgress { context.report(settled + $0, of: count, unit: "steps") }
-    await session.renewRecords(of: session.plan.currentUnits(session.file), in: context)
     // Fails if a step fails. The ends of all steps, also of those that did not begin, decide.
     var problem: (any Error)?
     do { _ = try await session.graph.perform(in: context) } catch { problem = error }

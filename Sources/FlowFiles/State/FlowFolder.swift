@@ -15,19 +15,37 @@ package struct FlowFolder: Sendable {
   ///   - state: The path of the folder for the state, relative to the working folder; nil for
   ///     `.flow/<flow>` beside the file.
   package init(ofFile file: String, flow: String, state: String? = nil) {
-    let folder = URL(fileURLWithPath: file).standardizedFileURL.deletingLastPathComponent().path
-    path = folder
-    self.state =
-      state.map { URL(fileURLWithPath: $0).standardizedFileURL.path }
-      ?? folder.path(of: ".flow/\(flow)")
+    path = Self.path(ofFile: file)
+    self.state = state.map { Self.absolutePath($0) } ?? path.path(of: ".flow/\(flow)")
     logs = FlowLogFolder(inState: self.state)
+  }
+
+  /// The absolute path of the folder of a flow file.
+  static func path(ofFile file: String) -> String {
+    let folder = String(absolutePath(file).splitPath.folder.dropLast())
+    return folder.isEmpty ? "/" : folder
+  }
+
+  /// Returns the absolute path of a file, relative to the working folder, without `..`.
+  static func absolutePath(_ file: String) -> String {
+    guard file.pathNames.contains(where: { $0.elementsEqual("..".utf8) }) else {
+      return URL(fileURLWithPath: file).standardizedFileURL.path
+    }
+    // The folder above a link of a folder is not the folder of the link.
+    var paths = FlowPaths(in: FileManager.default.currentDirectoryPath)
+    let (folder, name) = file.splitPath
+    return "\(paths.followingLinks(folder))/\(name)"
   }
 
   /// The file of the state.
   package var database: String { state.path(of: "state.sqlite") }
 
-  /// The file whose lock allows one run at a time.
-  var runLock: String { state.path(of: "run.lock") }
+  /// The file whose lock allows one run at a time. It is beside the database, and not beside a link to
+  /// it.
+  var runLock: String {
+    var paths = FlowPaths(in: path)
+    return String(paths.followingLinks(database).splitPath.folder) + "run.lock"
+  }
 
   /// Whether the folder has the journal of an earlier version.
   var hasFormerJournal: Bool { !FileSystem.isMissing(state.path(of: "journal.sqlite")) }

@@ -55,6 +55,15 @@ struct FlowJournal: Sendable {
     }
   }
 
+  /// Identifies the flow and the open journal in the environment of processes. It is the same if the
+  /// folder was moved, or is reached through a link.
+  var mark: String {
+    get throws {
+      let file = try FileStatus(ofFile: path).identity
+      return "\(flow)@\(file.device):\(file.number)"
+    }
+  }
+
   /// The key of the hashes of secrets. Each state has its own.
   func secretKey() async throws -> String {
     try await worker.run { [purpose] connection in

@@ -61,8 +61,7 @@ import Testing
   }
 
   @Test func `L21: a file with an unchanged stamp is not read again`() async throws {
-    let flow = try FlowFixture(
-      Self.step + #", "always": {"run": "true"}"#, head: Self.head)
+    let flow = try FlowFixture(Self.step, head: Self.head)
     try flow.folder.write("1", to: "in/1.txt")
     _ = try await flow.run()
     func changeSecretly(_ text: String) throws {
@@ -99,7 +98,7 @@ import Testing
   @Test func `L21: compare can change without a run, and nothing is believed that was not read`()
     async throws
   {
-    let steps = Self.step + #", "always": {"run": "true"}"#
+    let steps = Self.step
     let flow = try FlowFixture(steps)
     try flow.folder.write("1", to: "in/1.txt")
     func run(comparing: String?, after command: String = ":") async throws -> Bool {

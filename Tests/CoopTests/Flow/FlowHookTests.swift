@@ -1,4 +1,5 @@
 import Foundation
+import SQLiteSupport
 import TestSupport
 import Testing
 
@@ -78,4 +79,63 @@ import Testing
     #expect(
       flow.lines("on") == ["ended", "interrupted interrupted []", "always interrupted"])
   }
+
+  @Test(arguments: ["INSERT ON flow_step", "INSERT ON flow_success", "UPDATE ON run"])
+  func `L20: the commands of on run after an error of the journal`(change: String) async throws {
+    let flow = try FlowFixture(
+      #""a": {"run": "touch began; while ! test -e go; do sleep 0.01; done"}"#, head: Self.head)
+    let path = flow.folder.path
+    let printed = try await flow.program(["run", "f.json"]).run { _ in
+      try await eventually { FileManager.default.fileExists(atPath: path + "/began") }
+      try SQLiteConnection.open(
+        flow.journal, for: .writing, SQLiteConfiguration(access: .existing)
+      ).execute(
+        "CREATE TRIGGER full BEFORE \(change) BEGIN SELECT RAISE(FAIL, 'disk is full'); END")
+      try flow.folder.write("", to: "go")
+    }
+    #expect(printed.status == 1)
+    #expect(printed.error.contains("disk is full"), "\(printed.error)")
+    let lines = flow.lines("on")
+    #expect(lines.first?.hasPrefix("failure 1 e1 1 failed") == true, "\(lines)")
+    #expect(lines.contains { $0.contains("disk is full") }, "\(lines)")
+    #expect(lines.last == "always failed", "\(lines)")
+    // It has read the file of FLOW_LOG.
+    #expect(printed.error.contains("its last lines:\n  oops\n"), "\(printed.error)")
+  }
+
+  @Test func `L20: the commands of on run if the journal cannot be opened`() async throws {
+    let flow = try FlowFixture(#""a": {"run": "touch began"}"#, head: Self.head)
+    let journal = flow.journal.dropFirst(flow.folder.path.utf8.count + 1)
+    try flow.folder.write(String(repeating: "no journal ", count: 100), to: String(journal))
+    let printed = try await flow.run()
+    #expect(printed.status == 1 && !flow.exists("began"))
+    #expect(flow.lines("on").first == "failure 1 e1 failed ", "\(flow.lines("on"))")
+    #expect(flow.lines("on").last == "always failed")
+    #expect(printed.error.contains("'failure' of on failed: exit status 3"), "\(printed.error)")
+  }
+
+  #if os(Linux)
+    @Test func `L20: what a command of on has left is terminated before the next run`() async throws
+    {
+      let flow = try FlowFixture(
+        #""a": {"run": "touch a", "outputs": ["a"]}"#,
+        head: #""on": {"success": ["sh", "hook"]},"#)
+      try flow.folder.write(
+        """
+        test -e left && exit 0
+        setsid sh -c 'echo $$ > new; mv new left; exec sleep 3600' &
+        while ! test -e left; do sleep 0.01; done
+        """, to: "hook")
+      #expect(try await flow.run().status == 0)
+      let left = try #require(flow.lines("left").first.flatMap { Int32($0) })
+      defer { kill(left, SIGKILL) }
+      #expect(kill(left, 0) == 0)
+      let printed = try await flow.run()
+      #expect(printed.status == 0)
+      #expect(
+        printed.error.contains("terminating 1 command of an earlier run\n"), "\(printed.error)")
+      let state = try? String(contentsOfFile: "/proc/\(left)/stat", encoding: .utf8)
+      #expect(state?.contains(") S") != true)
+    }
+  #endif
 }

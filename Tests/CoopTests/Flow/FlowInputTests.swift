@@ -85,6 +85,68 @@ import Testing
     #expect(try await flow.run("--dry-run").text == "a: its output out is missing\n")
   }
 
+  @Test func `L15: a path is the same file however it is written`() async throws {
+    let flow = try FlowFixture("")
+    let path = flow.folder.path
+    try flow.folder.write("", to: "real/data/keep")
+    for (name, target) in [("link", "real/data"), ("again", "link"), ("out", "real/data")] {
+      _ = try flow.folder.link(name, to: target)
+    }
+    _ = try flow.folder.link("real/up", to: path)
+    let outputs: [(folder: String?, name: String)] = [
+      (nil, "real/data/x"), ("link", "x"), (nil, "\(path)/again/x"), ("\(path)/real", "./data//x"),
+      (nil, "link/../data/x"), (nil, "real/up/link/x"),
+    ]
+    func members(_ file: (folder: String?, name: String), _ key: String) -> String {
+      (file.folder.map { #""in": "\#($0)", "# } ?? "") + #""\#(key)": ["\#(file.name)"]"#
+    }
+    for output in outputs {
+      let make = #""make": {"run": "true", \#(members(output, "outputs"))}"#
+      for (needs, status) in [(#""needs": ["make"], "#, 0), ("", 1)] {
+        let users = outputs.enumerated().map { index, input in
+          #""u\#(index)": {"run": "true", \#(needs)\#(members(input, "inputs"))}"#
+        }
+        try flow.write(([make] + users).joined(separator: ", "))
+        let plan = try await flow.run("--dry-run")
+        #expect(plan.status == Int32(status), "\(plan.error)")
+        #expect(plan.error.split(separator: "add needs: [make]\n").count == status * outputs.count)
+      }
+      try flow.write("\(make), " + #""b": {"run": "true", "outputs": ["real/data/x"]}"#)
+      #expect(try await flow.run("--dry-run").error.contains("of steps 'make' and 'b'"))
+    }
+    // A step makes the link, or writes to its folder.
+    for (output, input) in [("out", "out/x"), ("out", "real/data/x")] {
+      try flow.write(
+        """
+        "make": {"run": "true", "outputs": ["\(output)"]},
+        "use": {"run": "true", "inputs": ["\(input)"], "needs": ["make"]}
+        """)
+      #expect(try await flow.run("--dry-run").status == 0)
+    }
+  }
+
+  @Test func `L15: a pattern finds folders, which are all files below in inputs`() async throws {
+    let flow = try FlowFixture(
+      """
+      "a": {"each": "data/*", "run": ["sh", "-c", "echo ${each} >> a"], "locks": ["l"]},
+      "b": {"each": "data/*/", "run": ["sh", "-c", "echo ${each} >> b"]},
+      "c": {"run": "touch c", "inputs": ["data/*"], "outputs": ["c"]},
+      "d": {"run": "touch d", "inputs": ["data/**"], "outputs": ["d"]}
+      """)
+    for name in ["data/sub/x", "data/f"] { try flow.folder.write("", to: name) }
+    #expect(try await flow.run().status == 0)
+    #expect(flow.lines("a").sorted() == ["data/f", "data/sub"] && flow.lines("b") == ["data/sub/"])
+    try flow.folder.write("1", to: "data/sub/.x")
+    #expect(
+      try await flow.run("--dry-run").text == """
+        a: a[data/f]: it has no outputs
+        b: b[data/sub/]: it has no outputs
+        c: data/sub/.x is new
+        1 step is current
+
+        """)
+  }
+
   @Test func `L15: an output that the commands do not make fails the attempt`() async throws {
     let flow = try FlowFixture(
       """

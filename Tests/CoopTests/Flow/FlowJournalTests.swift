@@ -64,6 +64,33 @@ import Testing
     #expect(try await flow.run().status == 0)
   }
 
+  @Test func `L9: a second path of the folder is the same flow`() async throws {
+    let flow = try FlowFixture(
+      """
+      "a": {"run": "touch began; while ! test -e go; do sleep 0.01; done"}
+      """)
+    let began = flow.folder.path + "/began"
+    _ = try flow.folder.link("link", to: ".")
+    _ = try flow.folder.link("state", to: ".flow/f")
+    try flow.folder.write("", to: "other/file")
+    _ = try flow.folder.link("other/state.sqlite", to: flow.journal)
+    try flow.folder.write("", to: "below/deep/file")
+    _ = try flow.folder.link("deep", to: "below/deep")
+    _ = try flow.folder.link("below/f.json", to: "../f.json")
+    let first = try await flow.program(["run", "f.json"]).run { process in
+      try await eventually { FileManager.default.fileExists(atPath: began) || hasEnded(process) }
+      #expect(try await flow.flow("run", "link/f.json").status == 75)
+      #expect(try await flow.flow("run", "f.json", "--state", "state").status == 75)
+      #expect(try await flow.flow("run", "f.json", "--state", "other").status == 75)
+      // This is `below/f.json`, whose folder is `below`.
+      try flow.folder.write("", to: "below/go")
+      #expect(try await flow.flow("run", "deep/../f.json").status == 0)
+      #expect(flow.exists("below/began"))
+      try flow.folder.write("", to: "go")
+    }
+    #expect(first.status == 0)
+  }
+
   @Test func `L9: flows with different names or states run at the same time`() async throws {
     let flow = try FlowFixture(
       """

@@ -97,6 +97,25 @@ import TestSupport
       #expect(resumed.error.contains("coop flow: terminating 1 command of an earlier run\n"))
     }
 
+    @Test(arguments: [true, false])
+    func `L8: a command is found in a folder that was moved or is reached through a link`(
+      isMoved: Bool
+    ) async throws {
+      let (flow, _) = try await interrupted(#"["sh", "command"]"#)
+      let path = flow.folder.path
+      try Self.journal(path).execute("DELETE FROM flow_process")
+      _ = try flow.folder.link("link", to: ".")
+      if isMoved { try FileManager.default.moveItem(atPath: path, toPath: path + "-moved") }
+      defer {
+        if isMoved { try? FileManager.default.moveItem(atPath: path + "-moved", toPath: path) }
+      }
+      var program = flow.program(["run", isMoved ? "f.json" : "link/f.json"])
+      if isMoved { program.folder = URL(fileURLWithPath: path + "-moved") }
+      let resumed = try await program.run()
+      #expect(resumed.status == 0, "\(resumed.error)")
+      #expect(resumed.error.contains("coop flow: terminating 1 command of an earlier run\n"))
+    }
+
     @Test func `L8: a process that has the number of an earlier command is not terminated`()
       async throws
     {

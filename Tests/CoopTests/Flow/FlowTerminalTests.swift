@@ -42,6 +42,29 @@ import TestSupport
       #expect(printed.text.contains("'interactive: true'"), "\(printed.text)")
     }
 
+    @Test func `L8: a zombie of an interactive step does not keep others`() async throws {
+      let flow = try FlowFixture(
+        """
+        "a": {"interactive": true, "run": "sh -c 'echo $$ > new; mv new own' & exit 0"},
+        "b": {"needs": ["a"], "run": ["sh", "zombie"]},
+        "c": {"needs": ["b"], "run": "sh -c 'echo $$ > new; mv new orphan' & exit 0"},
+        "d": {"needs": ["c"], "run": ["sh", "reaped"]}
+        """)
+      try flow.folder.write(
+        """
+        while ! test -e own; do :; done
+        while ! grep -q 'State:.Z' /proc/$(cat own)/status; do sleep 0.01; done
+        """, to: "zombie")
+      try flow.folder.write(
+        """
+        while ! test -e orphan; do :; done
+        for i in $(seq 100); do test -e /proc/$(cat orphan) || exit 0; sleep 0.1; done
+        exit 1
+        """, to: "reaped")
+      guard let printed = try await run(flow, typing: "") else { return }
+      #expect(printed.status == 0, "\(printed.text)")
+    }
+
     @Test func `L8: an interactive step fails without a terminal`() async throws {
       guard var program = Program.installed("setsid") else { return }
       let flow = try FlowFixture(#""a": {"run": "read x", "interactive": true}"#)

@@ -56,6 +56,30 @@ extension HostileFile {
       #"""
       flow: f
       steps:
+        make: {run: [x], outputs: [data/a.csv, rows.csv, in.txt, data/sub/deep/y, "build/*"]}
+        each: {run: [x], each: "data/*.csv"}
+        rows: {run: [x], each: {rows-of: rows.csv}, in: d}
+        name: {run: [x], each: {rows-of: "*.csv"}, stdin: "?n.txt"}
+        stdin: {run: [x], stdin: ../in.txt, in: d}
+        folder: {run: [x], each: "data/*", in: ./}
+        child: {run: [x], each: [1, 2], in: "d/${each}", outputs: [x, "${each}"]}
+        other: {run: [x], inputs: [d/1/x], in: .}
+        files: {run: [x], inputs: ["data/s*", "data/sub/*/../deep/*", "build/a/b", "*uild"]}
+        needed: {run: [x], each: "data/*", needs: [each, make], stdin: in.txt}
+      """#,
+      "4:26: each 'data/*.csv' of step 'each' matches an output of step 'make'; add needs: [make]",
+      "5:36: rows-of 'rows.csv' of step 'rows' is an output of step 'make'; add needs: [make]",
+      "7:28: stdin '../in.txt' of step 'stdin' is or contains an output of step 'make'; add needs: [make]",
+      "8:28: each 'data/*' of step 'folder' matches an output of step 'make'; add needs: [make]",
+      "10:30: input 'd/1/x' of step 'other' is or contains an output of step 'child'; add needs: [child]",
+      "11:30: input 'data/s*' of step 'files' matches an output of step 'make'; add needs: [make]",
+      "11:41: input 'data/sub/*/../deep/*' of step 'files' matches an output of step 'make'; add needs: [make]",
+      "11:65: input 'build/a/b' of step 'files' is or contains an output of step 'make'; add needs: [make]",
+      "11:78: input '*uild' of step 'files' matches an output of step 'make'; add needs: [make]"),
+    HostileFile(
+      #"""
+      flow: f
+      steps:
         docs: {run: [x], inputs: ["**/*.md"]}
         site: {run: [x], outputs: [site/index.md], needs: [docs]}
       """#,

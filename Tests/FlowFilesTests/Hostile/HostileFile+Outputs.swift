@@ -52,9 +52,9 @@ extension HostileFile {
       #"""
       flow: f
       steps:
-        a: {run: [x], each: "*", outputs: ["${each}.o"]}
+        a: {run: [x], each: "*.c", outputs: ["${each}.o"]}
         b: {run: [x], each: {same-as: a}, outputs: ["${each}.o"]}
-        c: {run: [x], each: "*", outputs: ["${each}.o"]}
+        c: {run: [x], each: "*.c", outputs: ["${each}.o"]}
       """#,
       "4:47: duplicate output ${each}.o of steps 'a' and 'b'"),
     HostileFile(
@@ -67,5 +67,28 @@ extension HostileFile {
       """#,
       "4:37: duplicate output /abs of steps 'a' and 'b'",
       "5:37: duplicate output x of steps 'a' and 'c'"),
+    HostileFile(
+      #"""
+      flow: f
+      steps:
+        a: {run: [x], in: a, outputs: [x, ../y, "../{s,t}"]}
+        b: {run: [x], outputs: [a/x, b/../y, "t"]}
+        c: {run: [x], in: /x, outputs: [../z, y/]}
+        d: {run: [x], outputs: [/z, /x//y]}
+        e: {run: [x], each: [a, b], in: "${each}", outputs: ["${each}.o", "../${each}"]}
+        g: {run: [x], each: {lines-of: a}, in: "${each}", outputs: ["${each}"]}
+        h: {run: [x], each: {same-as: g}, outputs: ["${each}/${each}"]}
+        i: {run: [x], outputs: [a/a.o, b]}
+        j: {run: [x], each: [1, 2], in: "j${each}", outputs: [j, /j]}
+      """#,
+      "4:27: duplicate output a/x of steps 'a' and 'b'",
+      "4:32: duplicate output b/../y of steps 'a' and 'b'",
+      "4:40: duplicate output t of steps 'a' and 'b'",
+      "6:27: duplicate output /z of steps 'c' and 'd'",
+      "6:31: duplicate output /x//y of steps 'c' and 'd'",
+      "9:47: duplicate output ${each}/${each} of steps 'g' and 'h'",
+      "10:27: duplicate output a/a.o of steps 'e' and 'i'",
+      "10:34: duplicate output b of steps 'e' and 'i'",
+      "11:60: duplicate output /j of the children of step 'j'; use '${each}' in it"),
   ]
 }

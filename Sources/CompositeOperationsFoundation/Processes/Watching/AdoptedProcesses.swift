@@ -5,7 +5,7 @@ internal import SystemSupport
 /// Descendants whose parent has ended, if this process has become their parent. It has to collect
 /// their statuses, but not the statuses of the programs that it has started.
 package enum AdoptedProcesses {
-  private struct Programs {
+  fileprivate struct Programs {
     /// The programs whose statuses have not been collected.
     var started: Set<Int32> = []
     /// How many programs are being started: they may run, and are not in the set yet.
@@ -46,12 +46,27 @@ package enum AdoptedProcesses {
     programs.withLock { programs in
       while programs.startingCount == 0 {
         let process = process_ended_child()
-        let session = process > 0 ? SystemProcess.session(of: process) : nil
-        if session == nil || session == SystemProcess.session(of: 0) { return }
-        var end = process_end()
-        if programs.started.contains(process) { return }
-        if unsafe process_reap(process, &end) != 0 { return }
+        if process <= 0 { return }
+        if programs.reap(process) { continue }
+        // The system would name the same process again.
+        for child in ProcessTable.all
+        where child.isZombie && child.parent == SystemProcess.identifier {
+          _ = programs.reap(child.process)
+        }
+        return
       }
     }
+  }
+}
+
+extension AdoptedProcesses.Programs {
+  /// Collects the status of an adopted process that has ended.
+  fileprivate func reap(_ process: Int32) -> Bool {
+    let session = SystemProcess.session(of: process)
+    if session == nil || session == SystemProcess.session(of: 0) || started.contains(process) {
+      return false
+    }
+    var end = process_end()
+    return unsafe process_reap(process, &end) == 0
   }
 }
