@@ -63,11 +63,16 @@ struct FlowFileRunner: Sendable {
   private func perform(
     _ hooks: FlowHooks, _ result: FlowResult, _ error: (any Error)?, _ reporter: FlowReporter
   ) async {
-    // The end of a run that has not been stored is no success.
-    let state = error != nil && result.state == .succeeded ? .failed : result.state
+    var state = result.state
+    if let error {
+      // The end of a run that has not been stored is no success.
+      if state == .succeeded { state = .failed }
+      if error.meansCancellation { state = .interrupted }
+    }
+    let endState = state
     await Task {
       await hooks.perform(
-        state, result.ends, error: error ?? result.error, report: reporter.message)
+        endState, result.ends, error: error ?? result.error, report: reporter.message)
     }.value
   }
 
