@@ -104,4 +104,25 @@ import Testing
     _ = await run.outcome
     #expect(exists("told"))
   }
+
+  @Test func `L8: a flow does not end the commands of another one in the same process`()
+    async throws
+  {
+    let waiting = FlowRun(
+      of: try file(#""a": {"run": "touch began; while ! test -e go; do sleep 0.01; done"}"#)
+    ).start()
+    try await eventually { exists("began") }
+    let other = try TemporaryFolder()
+    try other.write(
+      """
+      {"flow": "g", "steps": {"a": {"run": "exit 1"}, "b": {
+        "run": "touch began; sleep 60", "after": ["a"]}}}
+      """, to: "g.json")
+    let failing = FlowRun(of: try FlowFile(contentsOf: other["g.json"].path)).start()
+    try await eventually { FileManager.default.fileExists(atPath: other["began"].path) }
+    failing.cancel()
+    _ = await failing.lateOutcome
+    try folder.write("", to: "go")
+    #expect(try await waiting.outcome.get().state == .succeeded)
+  }
 }

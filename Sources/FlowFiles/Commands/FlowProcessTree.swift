@@ -122,21 +122,19 @@ final class FlowProcessTree: Sendable {
   func processes() -> [FlowProcess] {
     let state = state.withLock { $0 }
     let programs = AdoptedProcesses.startedPrograms
-    let marks = Set(Self.marks.withLock { $0.keys })
+    let isAlone = Self.marks.withLock { $0.count == 1 }
     let own = ProcessTable.listed(SystemProcess.identifier)?.session
     let processes = ProcessTable.all.processes(under: SystemProcess.identifier) { process in
-      let found = ProcessTable.variable(FlowProcesses.variable, of: process.process)
-      if found == mark, let value = ProcessTable.variable(Self.variable, of: process.process),
-        let parts = Self.parts(of: value), parts.beginning == beginning
+      if let value = ProcessTable.variable(Self.variable, of: process.process),
+        let parts = Self.parts(of: value), parts.beginning == beginning,
+        ProcessTable.variable(FlowProcesses.variable, of: process.process) == mark
       {
         return .unit(parts.unit)
       }
       if let unit = state.sessions[process.session] { return .unit(unit) }
-      // A command of another flow that this process runs.
-      if let found, found != mark, marks.contains(found) { return .foreign }
-      // Other code of this process may have started it.
+      // Other code of this process, or another of its flows, may have started it.
       if process.parent != SystemProcess.identifier || process.session == own
-        || programs.contains(process.process) || marks.count > 1
+        || programs.contains(process.process) || !isAlone
       {
         return .none
       }
