@@ -101,5 +101,5 @@ size_t process_list(struct process_entry *entries, size_t capacity) {
   return 0;
 }
 
-int process_adopt(void) { return ENOTSUP; }
+int process_adopt(int adopts) { return ENOTSUP; }
 #endif

@@ -150,7 +150,7 @@ size_t process_list(struct process_entry *entries, size_t capacity) {
   return count;
 }
 
-int process_adopt(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) ? errno : 0; }
+int process_adopt(int adopts) { return prctl(PR_SET_CHILD_SUBREAPER, adopts, 0, 0, 0) ? errno : 0; }
 
 static int compare(const void *first, const void *second) {
   pid_t left = *(const pid_t *)first, right = *(const pid_t *)second;

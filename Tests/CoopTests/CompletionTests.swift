@@ -113,7 +113,7 @@ import Testing
     ("coop flow run f.json a --keep-going b", ["build", "build-docs"]),
     ("coop flow run folder/f.json --only ", steps),
     ("coop flow run --fresh f.json --from build-", ["build-docs"]),
-    ("coop flow run --journal x f.json --set ", ["target=", "version="]),
+    ("coop flow run --state x f.json --set ", ["target=", "version="]),
     ("coop flow run f.json --set v", ["version="]),
     ("coop flow run f.json --set version=", []),
     ("coop flow run f.json --set version=1", []),

@@ -5,8 +5,32 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Flow files that a Swift program runs.
+/// Flow files that a Swift program runs. Each test has a process of its own, which becomes the parent of
+/// descendants whose parent has ended.
 @Suite(.timeLimit(.minutes(5))) struct FlowRunTests {
+  @Test func `a program runs a flow file, and asks what a run would do`() async {
+    await #expect(processExitsWith: .success) { try await FlowPrograms().runAndDryRun() }
+  }
+
+  @Test func `the error of a run has the report and the messages`() async {
+    await #expect(processExitsWith: .success) { try await FlowPrograms().failure() }
+  }
+
+  @Test func `a run that is cancelled terminates its commands, and the next one continues`() async {
+    await #expect(processExitsWith: .success) { try await FlowPrograms().cancellation() }
+  }
+
+  @Test func `signals are passed on to the commands of a run`() async {
+    await #expect(processExitsWith: .success) { try await FlowPrograms().signals() }
+  }
+
+  @Test func `L8: a flow does not end the commands of another one in the same process`() async {
+    await #expect(processExitsWith: .success) { try await FlowPrograms().twoFlows() }
+  }
+}
+
+/// The bodies of the tests.
+private struct FlowPrograms {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }
@@ -21,7 +45,7 @@ import Testing
     FileManager.default.fileExists(atPath: folder[name].path)
   }
 
-  @Test func `a program runs a flow file, and asks what a run would do`() async throws {
+  func runAndDryRun() async throws {
     let file = try file(
       #""a": {"run": "echo $v > a", "outputs": ["a"]}, "b": {"run": "cat a", "needs": ["a"]}"#,
       setting: ["v": "2"])
@@ -47,7 +71,7 @@ import Testing
     #expect(try await run.run().get().end(of: "a")?.state == .upToDate)
   }
 
-  @Test func `the error of a run has the report and the messages`() async throws {
+  func failure() async throws {
     let file = try file(#""a": {"run": "echo why; exit 3"}, "b": {"run": ":", "needs": ["a"]}"#)
     guard case .error(let error as FlowRunError) = await FlowRun(of: file).run() else {
       return #expect(Bool(false), "expected a FlowRunError")
@@ -64,9 +88,7 @@ import Testing
     #expect("\(unknown)".contains("unknown step 'c'"), "\(unknown)")
   }
 
-  @Test func `a run that is cancelled terminates its commands, and the next one continues`()
-    async throws
-  {
+  func cancellation() async throws {
     let file = try file(
       """
       "a": {"run": "echo a >> log"}, "b": {"needs": ["a"], "run":
@@ -94,7 +116,7 @@ import Testing
     #expect(try String(contentsOf: folder["log"], encoding: .utf8) == "a\n")
   }
 
-  @Test func `signals are passed on to the commands of a run`() async throws {
+  func signals() async throws {
     let file = try file(
       #""a": {"run": "trap 'touch told; exit' USR1; touch began; sleep 60 & wait"}"#)
     let operation = FlowRun(of: file)
@@ -105,9 +127,7 @@ import Testing
     #expect(exists("told"))
   }
 
-  @Test func `L8: a flow does not end the commands of another one in the same process`()
-    async throws
-  {
+  func twoFlows() async throws {
     let waiting = FlowRun(
       of: try file(#""a": {"run": "touch began; while ! test -e go; do sleep 0.01; done"}"#)
     ).start()

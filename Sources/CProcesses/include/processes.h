@@ -76,7 +76,7 @@ pid_t process_ended_child(void);
 // MARK: Other processes
 
 /// Makes this process the parent of all descendants whose parent has ended. Linux only: ENOTSUP.
-int process_adopt(void);
+int process_adopt(int adopts);
 
 struct process_entry {
   pid_t process, parent, group, session;

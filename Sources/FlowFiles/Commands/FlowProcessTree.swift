@@ -76,14 +76,18 @@ final class FlowProcessTree: Sendable {
   init(_ mark: String, after number: Int64) {
     self.mark = mark
     beginning = number
-    ProcessTable.adoptOrphans()
-    Self.marks.withLock { $0[mark, default: 0] += 1 }
+    Self.marks.withLock { marks in
+      if marks.isEmpty { ProcessTable.adoptOrphans(true) }
+      marks[mark, default: 0] += 1
+    }
   }
 
   deinit {
     Self.marks.withLock { marks in
       marks[mark, default: 1] -= 1
       if marks[mark] == 0 { marks[mark] = nil }
+      // Those of other programs would remain as zombies.
+      if marks.isEmpty { ProcessTable.adoptOrphans(false) }
     }
   }
 

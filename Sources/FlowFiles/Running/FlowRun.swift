@@ -33,8 +33,8 @@ public struct FlowRunOptions: Sendable {
 /// the operation is cancelled, its commands are terminated, and the next run continues. A flow with the
 /// same state runs once at a time.
 ///
-/// The process must not set SIGPIPE to its default action, ignores it from then on, and becomes the parent
-/// of the processes that the commands leave.
+/// The first run makes the process ignore SIGPIPE. While a flow runs on Linux, the process is the parent of
+/// all its descendants whose parent has ended.
 public struct FlowRun: ComposableOperation {
   private let file: FlowFile
   private let folder: FlowFolder

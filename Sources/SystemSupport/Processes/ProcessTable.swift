@@ -57,6 +57,7 @@ package enum ProcessTable {
   /// The present time, as ``ListedProcess/began``.
   package static var now: Int64 { process_now() }
 
-  /// Makes this process the parent of all descendants whose parent has ended. Linux only.
-  package static func adoptOrphans() { _ = process_adopt() }
+  /// Sets whether this process becomes the parent of all descendants whose parent ends from now on. Linux
+  /// only.
+  package static func adoptOrphans(_ adopts: Bool) { _ = process_adopt(adopts ? 1 : 0) }
 }
