@@ -59,8 +59,8 @@ final class FlowProcessTree: Sendable {
     var active: Set<String> = []
     /// Since when no other unit has been active, as ``ListedProcess/began``; nil while several are.
     var aloneSince: Int64?
-    /// The units by the process that leads the session of a command.
-    var sessions: [Int32: String] = [:]
+    /// The units by the process that leads the session of a command, and when it began.
+    var sessions: [Int32: (unit: String, began: Int64?)] = [:]
   }
 
   /// The marks of the flows that this process runs, with the number of their trees.
@@ -69,12 +69,18 @@ final class FlowProcessTree: Sendable {
   /// The number of the last success when this process began to run the flow.
   private let beginning: Int64
   private let mark: String
+  private let start = ProcessTable.now
+  /// Whether only the flow starts processes.
+  private let isSole: Bool
   private let state = Lock(State())
 
-  /// - Parameter mark: The value of ``FlowProcesses/variable``, which commands of another flow that a
-  ///   command runs do not have.
-  init(_ mark: String, after number: Int64) {
+  /// - Parameters:
+  ///   - mark: The value of ``FlowProcesses/variable``, which commands of another flow that a command
+  ///     runs do not have.
+  ///   - isSole: Whether no other code of this process starts processes.
+  init(_ mark: String, after number: Int64, isSole: Bool) {
     self.mark = mark
+    self.isSole = isSole
     beginning = number
     Self.marks.withLock { marks in
       if marks.isEmpty { ProcessTable.adoptOrphans(true) }
@@ -103,7 +109,10 @@ final class FlowProcessTree: Sendable {
     return "\(beginning):\(unit)"
   }
 
-  func began(_ command: Int32, _ unit: String) { state.withLock { $0.sessions[command] = unit } }
+  func began(_ command: Int32, _ unit: String) {
+    let began = ProcessTable.listed(command)?.began
+    state.withLock { $0.sessions[command] = (unit, began) }
+  }
 
   func ended(_ unit: String) {
     state.withLock { state in
@@ -128,17 +137,24 @@ final class FlowProcessTree: Sendable {
     let programs = AdoptedProcesses.startedPrograms
     let isAlone = Self.marks.withLock { $0.count == 1 }
     let own = ProcessTable.listed(SystemProcess.identifier)?.session
-    let processes = ProcessTable.all.processes(under: SystemProcess.identifier) { process in
+    let all = ProcessTable.all
+    let begins = Dictionary(all.map { ($0.process, $0.began) }) { $1 }
+    let processes = all.processes(under: SystemProcess.identifier) { process in
       if let value = ProcessTable.variable(Self.variable, of: process.process),
         let parts = Self.parts(of: value), parts.beginning == beginning,
         ProcessTable.variable(FlowProcesses.variable, of: process.process) == mark
       {
         return .unit(parts.unit)
       }
-      if let unit = state.sessions[process.session] { return .unit(unit) }
+      // A process with the number of an ended leader leads another session.
+      if let session = state.sessions[process.session],
+        begins[process.session].map({ $0 == session.began }) ?? true
+      {
+        return .unit(session.unit)
+      }
       // Other code of this process, or another of its flows, may have started it.
-      if process.parent != SystemProcess.identifier || process.session == own
-        || programs.contains(process.process) || !isAlone
+      if !isSole || !isAlone || process.parent != SystemProcess.identifier
+        || process.session == own || programs.contains(process.process) || process.began < start
       {
         return .none
       }

@@ -18,6 +18,8 @@ final class FlowProcesses: Sendable {
     /// The stored commands that have ended.
     var ended: [Int32] = []
     var isScheduled = false
+    /// Whether ended descendants are looked for once a second.
+    var isReaping = false
   }
 
   /// The value of the variable. See ``FlowJournal/mark``.
@@ -28,11 +30,13 @@ final class FlowProcesses: Sendable {
   private let tree: FlowProcessTree
   private let ender: FlowProcessEnder
 
-  /// - Parameter number: The number of the last success of the flow.
-  init(mark: String, after number: Int64, journal: FlowJournal) {
+  /// - Parameters:
+  ///   - number: The number of the last success of the flow.
+  ///   - isSole: Whether no other code of this process starts processes.
+  init(mark: String, after number: Int64, isSole: Bool, journal: FlowJournal) {
     self.mark = mark
     self.journal = journal
-    tree = FlowProcessTree(mark, after: number)
+    tree = FlowProcessTree(mark, after: number, isSole: isSole)
     ender = FlowProcessEnder { [tree] in tree.processes() }
   }
 
@@ -102,9 +106,19 @@ final class FlowProcesses: Sendable {
     throw FlowFailure.other("its processes do not end after SIGKILL: \(list)")
   }
 
+  /// Collects the statuses of adopted processes, again and again while commands run.
+  private func reap() {
+    AdoptedProcesses.reap()
+    let continues = state.withLock { state in
+      state.isReaping = !state.running.isEmpty
+      return state.isReaping
+    }
+    if continues { queue.asyncAfter(deadline: .now() + 1) { [weak self] in self?.reap() } }
+  }
+
   /// Stores the changes since the last call.
   private func store() {
-    AdoptedProcesses.reap()
+    if !state.withLock(\.isReaping) { reap() }
     let (new, ended) = state.withLock { state in
       state.isScheduled = false
       let new = state.running.filter { unit, process in

@@ -3,13 +3,15 @@ import SystemSupport
 /// The texts of the variables that a flow file declares as secrets. They are hidden wherever the flow
 /// writes a text, and stored only as keyed hashes.
 package struct FlowSecrets: Sendable {
+  /// The names of the variables that have no text.
+  let unset: [String]
   /// The texts and their lines, the longest first.
   private let texts: [[UInt8]]
 
   package static let none = FlowSecrets(texts: [])
   private static let sign = Array("***".utf8)
 
-  private init(texts: [[UInt8]]) { self.texts = texts }
+  private init(texts: [[UInt8]]) { (self.texts, unset) = (texts, []) }
 
   /// - Parameter environment: The variables of the process.
   init(_ file: FlowFile, environment: [String: String]) {
@@ -22,15 +24,20 @@ package struct FlowSecrets: Sendable {
     let declared =
       file.environment + shared + file.steps.flatMap { $0.options.value.ownEnvironment }
     var texts: Set<[UInt8]> = []
+    var unset: [String] = []
     for name in file.secrets {
       let own = declared.filter { $0.name == name }.map { $0.text.text(values) }
-      for text in own + [environment[name], file.variables[name]].compactMap(\.self) {
-        // A program may write a part of a text that has several lines, such as a key.
+      let found = own + [environment[name], file.variables[name]].compactMap(\.self)
+      if found.isEmpty { unset.append(name) }
+      for text in found {
         texts.insert(Array(text.utf8))
-        texts.formUnion(text.utf8.split(separator: .lineFeed).map(Array.init))
+        // A program may write a line of a key. Short ones, such as a brace, are no secret.
+        texts.formUnion(
+          text.utf8.split(separator: .lineFeed).filter { $0.count >= 8 }.map(Array.init))
       }
     }
     texts.remove([])
+    self.unset = unset
     self.texts = texts.sorted { $0.count > $1.count }
   }
 
@@ -48,16 +55,18 @@ package struct FlowSecrets: Sendable {
     if isEmpty { return bytes }
     var hidden: [UInt8] = []
     var rest = bytes[...]
-    while let first = rest.first {
-      if let text = texts.first(where: { $0.first == first && rest.starts(with: $0) }) {
+    let begins = Set(texts.compactMap(\.first))
+    while let index = rest.firstIndex(where: begins.contains) {
+      hidden += rest[..<index]
+      rest = rest[index...]
+      if let text = texts.first(where: { rest.starts(with: $0) }) {
         hidden += Self.sign
         rest = rest.dropFirst(text.count)
       } else {
-        hidden.append(first)
-        rest = rest.dropFirst()
+        hidden.append(rest.removeFirst())
       }
     }
-    return hidden
+    return hidden + rest
   }
 
   /// Whether some bytes have a secret.

@@ -101,6 +101,18 @@ struct FileFingerprint: Hashable, Sendable {
     return FileFingerprint(text: lines.joined(separator: "\n"))
   }
 
+  /// Returns the fingerprint without the hashes of files that have another stamp later. Their contents may
+  /// have been others in between.
+  func withoutHashes(ofFilesChangedIn later: FileFingerprint) -> FileFingerprint {
+    if text == later.text { return self }
+    let now = later.filesByPath
+    let lines = files.map { file in
+      let keeps = file.hash != nil && now[file.path]?.stamp == file.stamp
+      return "\(file.stamp)\(keeps ? file.hash.map { ":\($0)" } ?? "" : "") \(file.path)"
+    }
+    return FileFingerprint(text: lines.joined(separator: "\n"))
+  }
+
   /// Returns the hash of a file with a path and a stamp; nil if it is unknown.
   typealias Hashing = (_ path: [UInt8], _ stamp: String) throws -> String?
 

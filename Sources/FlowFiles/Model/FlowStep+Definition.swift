@@ -26,18 +26,19 @@ extension FlowStep {
   /// - Parameters:
   ///   - values: The values of the flow, by name.
   ///   - environment: The variables of the process.
-  ///   - secrets: The names of variables of which a keyed hash is in the definition.
+  ///   - secrets: A keyed hash of texts that have some of them is in the definition.
   ///   - key: The key of the hashes.
   package func definition(
-    values: [String: String], environment: [String: String], hashing secrets: [String] = [],
+    values: [String: String], environment: [String: String], hashing secrets: FlowSecrets = .none,
     with key: String = ""
   ) -> String {
     func texts(_ variables: [String: String]) -> [String: String] {
-      var texts = variables
-      for name in secrets {
-        texts[name] = variables[name].map { "secret:" + $0.hash(of: name, key: key) }
-      }
-      return texts
+      if secrets.isEmpty { return variables }
+      return Dictionary(
+        uniqueKeysWithValues: variables.map { name, text in
+          let isSecret = secrets.areFound(in: Array(text.utf8))
+          return (name, isSecret ? "secret:" + text.hash(of: name, key: key) : text)
+        })
     }
     let own = Dictionary(
       self.environment.map { ($0.name, $0.text.text(values)) }, uniquingKeysWith: { $1 })

@@ -11,6 +11,7 @@ extension FlowFile {
   ) -> [String: String] {
     let values = texts
     let environment = variables.merging(environment) { $1 }
+    let secrets = FlowSecrets(self, environment: environment)
     var definitions: [String: String] = [:]
     definitions.reserveCapacity(steps.count)
     for step in steps {
@@ -142,7 +143,7 @@ struct FlowChecker: Sendable {
     }?.name
   }
 
-  private func inputs(of unit: FlowUnit) throws -> FileFingerprint {
+  func inputs(of unit: FlowUnit) throws -> FileFingerprint {
     if unit.step.inputs.isEmpty, unit.step.standardInput == nil { return FileFingerprint(text: "") }
     return try view.fingerprint(unit.inputs(values), workingFolder(of: unit))
   }

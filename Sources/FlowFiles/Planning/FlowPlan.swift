@@ -1,3 +1,5 @@
+import CompositeOperations
+
 /// What a run does with each step, as far as it is known before the run.
 ///
 /// It follows from the file, the records and a view of the files, and from nothing else.
@@ -18,6 +20,7 @@ struct FlowPlan: Sendable {
       let step = checker.file.steps[index]
       let planned: PlannedStep
       do { planned = try PlannedStep(step, checker, self) } catch {
+        if error.meansCancellation { throw error }
         throw FlowFailure.other("step '\(step.name)': \(FlowFailure(error))")
       }
       decisions[step.name] =

@@ -1,12 +1,13 @@
 /// Which steps of a flow run.
 public struct FlowSelection: Sendable {
-  /// The steps to run with everything that they need; empty for all but the manual ones.
+  /// The steps to run with everything that they need; empty for all but the manual ones. Not with
+  /// ``only`` or ``from``.
   public var targets: [String] = []
   /// The steps that run in any case, and no others.
   public var only: [String] = []
   /// The steps that run in any case with all steps that need them, and no others.
   public var from: [String] = []
-  /// Whether each step runs that could.
+  /// Whether the steps run even if they are current. Not with ``only`` or ``from``.
   public var forcesAll = false
 
   public init() {}

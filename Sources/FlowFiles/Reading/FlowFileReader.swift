@@ -65,7 +65,7 @@ struct FlowFileReader {
     set.reportTooLong(&problems)
     steps.checkOutputs(set.texts, in: folder, &problems)
     checkLocks(steps, &locks)
-    if !secrets.isEmpty { checkSecrets(secrets, steps) }
+    if !secrets.isEmpty { checkSecrets(secrets, environment, steps) }
     return FlowFile(
       name: name, path: path, width: width, resumeWithin: resumeWithin, kept: kept,
       stopGrace: grace ?? Self.defaultGrace, values: values, dotenv: dotenv, secrets: secrets,
@@ -120,15 +120,18 @@ struct FlowFileReader {
     }
   }
 
-  private mutating func checkSecrets(_ secrets: [String], _ steps: [FlowStep]) {
-    for step in steps {
-      for variable in step.options.value.ownEnvironment
-      where secrets.contains(variable.name) && variable.text.usesEach {
-        problems.report(
-          nil,
-          "the secret \(variable.name.quoted) of step \(step.name.quoted) uses ${each}; "
-            + "expected the same text for all children")
-      }
+  /// Reports secrets whose texts depend on something that is stored.
+  private mutating func checkSecrets(
+    _ secrets: [String], _ environment: [FlowVariable], _ steps: [FlowStep]
+  ) {
+    let shared = steps.first?.options.value.sharedEnvironment ?? []
+    let own = steps.flatMap { $0.options.value.ownEnvironment }
+    for variable in environment + shared + own where secrets.contains(variable.name) {
+      guard let name = variable.text.usesEach ? "each" : variable.text.names.first else { continue }
+      problems.report(
+        nil,
+        "the secret \(variable.name.quoted) uses ${\(name)}, which is stored with each run; expected "
+          + "a variable of the environment or of dotenv")
     }
   }
 

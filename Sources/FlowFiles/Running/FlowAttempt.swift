@@ -118,6 +118,7 @@ extension FlowSession {
     of launch: FlowLaunch, _ unit: FlowUnit, _ label: String, _ attempts: FlowAttemptCounter
   ) throws {
     let log = checker.log(of: unit.name)
+    output.began(unit.name, log)
     let line = try output.writing(to: unit.name) { try log.begin(launch.words, as: label) }
     attempts.began(outputAt: line.upperBound)
   }
@@ -129,7 +130,9 @@ extension FlowSession {
   ) async throws -> Value {
     do { return try await body() } catch {
       try await runner.endProcesses(of: unit)
-      throw error
+      // The error of a process has its command and its output.
+      if checker.secrets.isEmpty || error.meansCancellation { throw error }
+      throw FlowFailure(error).hiding(checker.secrets)
     }
   }
 }

@@ -14,7 +14,6 @@ struct FlowExecution {
   /// Runs the commands, and stores the success before it returns.
   func perform(in context: OperationContext) async throws -> FlowRecord {
     let checker = session.checker
-    session.output.began(unit.name, checker.log(of: unit.name))
     defer { session.output.ended(unit.name) }
     if let missing = inputs.missing {
       throw FlowFailure.other("its input '\(missing)' does not exist")
@@ -31,6 +30,12 @@ struct FlowExecution {
     let outputs = try await session.reading(unit, in: context) { [unit] checker in
       try checker.recordedOutputs(of: unit)
     }
+    let inputs =
+      unit.step.comparison == .stamp
+      ? inputs
+      : try await session.reading(unit, in: context) { [unit, inputs] checker in
+        inputs.withoutHashes(ofFilesChangedIn: try checker.inputs(of: unit))
+      }
     let earlier = checker.record(of: unit)
     // Outputs as the last success left them: what needs them may stay as it is.
     let keepsOutputs =

@@ -28,22 +28,36 @@ struct FlowFileRunner: Sendable {
   /// - Parameters:
   ///   - workers: Opens the store whose workers run the commands; nil to run them in this process.
   ///   - commands: Receives the commands, which may get signals.
+  ///   - isSole: See ``FlowRun/isSole``.
   /// - Throws: See ``FlowRun/perform(in:)``.
   func run(
-    on workers: (@Sendable () throws -> RunStore)?, _ commands: FlowRunningCommands,
+    on workers: (@Sendable () throws -> RunStore)?, _ commands: FlowRunningCommands, isSole: Bool,
     in context: OperationContext
   ) async throws -> FlowReport {
     try folder.make()
-    let lock = try await FlowRunLock(of: file.name, in: folder)
+    let lock: FlowRunLock
+    do { lock = try await FlowRunLock(of: file.name, in: folder) } catch let error as SystemError {
+      throw FlowFailure.other(
+        "\(folder.runLock.onOneLine): \(error); --state FOLDER puts the state elsewhere")
+    }
     defer { withExtendedLifetime(lock) {} }
     do {
-      do { try await journal.open() } catch {
+      let (start, definitions): (FlowStart, [String: String])
+      do {
+        try await journal.open()
+        let key = file.secrets.isEmpty ? "" : try await journal.secretKey()
+        definitions = file.definitions(
+          environment: ProcessInfo.processInfo.environment, hashingWith: key)
+        start = try await FlowStart(file, journal: journal, options, definitions: definitions)
+        if !folder.isBesideFile { try start.checkFile() }
+      } catch {
         await perform(
           hooks(nil), FlowResult(), error,
           FlowReporter(flow: file.name, run: 0, hiding: secrets, onEvent: onEvent))
         throw error
       }
-      let report = try await runLocked(on: workers, commands, in: context)
+      let report = try await run(
+        start, definitions, on: workers, commands, isSole: isSole, in: context)
       await journal.close()
       return report
     } catch {
@@ -76,22 +90,22 @@ struct FlowFileRunner: Sendable {
     }.value
   }
 
-  private func runLocked(
-    on workers: (@Sendable () throws -> RunStore)?, _ commands: FlowRunningCommands,
+  private func run(
+    _ start: FlowStart, _ definitions: [String: String],
+    on workers: (@Sendable () throws -> RunStore)?, _ commands: FlowRunningCommands, isSole: Bool,
     in context: OperationContext
   ) async throws -> FlowReport {
-    let key = file.secrets.isEmpty ? "" : try await journal.secretKey()
-    let definitions = file.definitions(
-      environment: ProcessInfo.processInfo.environment, hashingWith: key)
-    let start = try await FlowStart(file, journal: journal, options, definitions: definitions)
     let reporter = FlowReporter(
       flow: file.name, run: start.run.number, hiding: secrets, onEvent: onEvent)
     let hooks = hooks(start.run.number)
     var result = FlowResult()
     do {
-      try await run(start, definitions, reporter, on: workers, commands, in: context, &result)
+      try await run(
+        start, definitions, reporter, on: workers, commands, isSole: isSole, in: context, &result)
     } catch {
       await perform(hooks, result, error, reporter)
+      let state: FlowRunState = error.meansCancellation ? .interrupted : .failed
+      reporter.report(.runEnded(state, counts: result.counts))
       throw error
     }
     await perform(hooks, result, nil, reporter)
@@ -106,7 +120,7 @@ struct FlowFileRunner: Sendable {
 
   private func run(
     _ start: FlowStart, _ definitions: [String: String], _ reporter: FlowReporter,
-    on workers: (@Sendable () throws -> RunStore)?, _ commands: FlowRunningCommands,
+    on workers: (@Sendable () throws -> RunStore)?, _ commands: FlowRunningCommands, isSole: Bool,
     in context: OperationContext, _ result: inout FlowResult
   ) async throws {
     if start.run.number == 1, folder.hasFormerJournal {
@@ -114,17 +128,21 @@ struct FlowFileRunner: Sendable {
         "\(folder.state.onOneLine) has the journal of an earlier version, of which nothing counts: "
           + "all steps run")
     }
+    for name in secrets.unset {
+      reporter.message("the secret '\(name)' is not set, so nothing is hidden for it")
+    }
     let numbers = try await journal.numbers()
     let processes = FlowProcesses(
-      mark: try journal.mark, after: numbers.last, journal: journal)
+      mark: try journal.mark, after: numbers.last, isSole: isSole, journal: journal)
     // They may still write outputs. So the plan looks at the files after their end.
     if start.mayHaveOrphans { try await terminateOrphans(processes, numbers.units, reporter) }
     let checker = FlowChecker(file, folder, start, definitions, hiding: secrets)
     let plan = try FlowPlan(checker, selection: selection)
     try plan.checkInputs(checker)
     // An error does not matter: then their contents are read again.
-    try await journal.renew(
+    try? await journal.renew(
       plan.currentUnits(file).compactMap { try? checker.renewedRecord(of: $0) })
+    try Task.checkCancellation()
     if let message = start.message(file, plan) { reporter.message(message) }
     if !start.isContinued || start.isOver, plan.count({ !$0.isSettled }) == 0 {
       reporter.report(.runBegan(isResumed: start.isContinued, stepCount: file.steps.count))

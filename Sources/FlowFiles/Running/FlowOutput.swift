@@ -39,11 +39,12 @@ final class FlowOutput: Sendable {
     self.report = report
   }
 
-  /// Begins to report what is appended to the log of a unit.
+  /// Begins to report what is appended to the log of a unit, if that has not begun.
   func began(_ unit: String, _ log: FlowLog) {
     if mode == .quiet { return }
     let size = (try? FileStatus(ofFile: log.path))?.size ?? 0
     let isFirst = state.withLock { state in
+      if state.readers[ExactText(unit)] != nil { return false }
       state.readers[ExactText(unit)] = Reader(path: log.path, offset: size)
       defer { state.isScheduled = true }
       return !state.isScheduled

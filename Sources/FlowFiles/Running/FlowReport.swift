@@ -17,17 +17,17 @@ public struct FlowReport: Sendable {
   public let ends: [FlowEnd]
   /// The steps that the run was limited to, as options of the command line.
   package let selection: String?
+  private let indices: [ExactText: Int]
 
   init(_ file: FlowFile, _ run: FlowRunRecord, _ state: FlowRunState, _ ends: [FlowEnd]) {
     (flow, self.run, name, self.state) = (file.name, run.number, run.name, state)
     (began, selection) = (Date(milliseconds: run.began), run.selection)
     self.ends = ends
+    indices = Dictionary(ends.enumerated().map { (ExactText($1.unit), $0) }) { first, _ in first }
   }
 
   /// Returns how a step or a failed child has ended; nil if it has not.
-  public func end(of step: String) -> FlowEnd? {
-    ends.first { $0.unit.hasSameBytes(as: step) }
-  }
+  public func end(of step: String) -> FlowEnd? { indices[ExactText(step)].map { ends[$0] } }
 
   /// Reads a run from the journal.
   init(_ file: FlowFile, _ run: FlowRunRecord, _ journal: FlowJournal) async throws {
@@ -75,7 +75,7 @@ public enum FlowRunState: String, Sendable {
   case running
 }
 
-/// The error of a run of a flow file in which a step has failed.
+/// The error of a run of a flow file in which a step has failed, or that was cancelled in the journal.
 public struct FlowRunError: Error, CustomStringConvertible {
   public let report: FlowReport
   /// The messages of the failed steps with the last lines of their output, and a summary.

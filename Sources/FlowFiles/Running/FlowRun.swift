@@ -43,6 +43,9 @@ public struct FlowRun: ComposableOperation {
   private let commands = FlowRunningCommands()
   /// Opens the store whose workers run the commands; nil to run them in this process.
   package var workers: (@Sendable () throws -> RunStore)?
+  /// Whether no other code of this process starts processes. Then a process without a sign of its step
+  /// is one of the flow.
+  package var isSole = false
 
   /// - Parameters:
   ///   - file: The flow file with its values.
@@ -70,10 +73,13 @@ public struct FlowRun: ComposableOperation {
   ///   `CancellationError`.
   public func perform(in context: OperationContext) async throws -> FlowReport {
     let runner = try FlowFileRunner(file, in: folder, options, onEvent: onEvent)
-    return try await runner.run(on: workers, commands, in: context)
+    return try await runner.run(on: workers, commands, isSole: isSole, in: context)
   }
 
-  /// Sends a signal to the processes of the commands that this value is running.
+  /// Sends a signal to the processes of the commands of the steps that this value is running.
+  ///
+  /// A step whose command has got a signal other than SIGSTOP and SIGCONT has not succeeded, and the run
+  /// ends as a cancelled one.
   public func send(_ signal: ProcessSignal) { commands.send(signal.rawValue) }
 }
 

@@ -19,6 +19,8 @@ struct FlowStart: Sendable {
   let mayHaveOrphans: Bool
   /// The state of the continued run in the journal; nil for a new run, and if there is none.
   private let summary: RunSummary?
+  /// The last run in the journal.
+  private let last: FlowRunRecord?
   /// An earlier run that the new one replaces.
   private let replaced: FlowRunRecord?
   /// Why an earlier run is not continued.
@@ -32,6 +34,7 @@ struct FlowStart: Sendable {
     definitions: [String: String]
   ) async throws {
     let last = try await journal.lastRun()
+    self.last = last
     let values = Self.json(file.texts)
     let selection = options.selection.text
     let candidate = try await journal.lastRun(
@@ -85,6 +88,17 @@ struct FlowStart: Sendable {
     mayHaveOrphans =
       candidate != nil && state != .result || last != nil && lastSummary?.state != .result
       || last != nil && !file.occasions.isEmpty
+  }
+
+  /// Throws a failure if the runs are those of another file, which still exists.
+  func checkFile() throws(FlowFailure) {
+    guard let last, last.file != run.file,
+      let other = try? FileStatus(ofFile: last.file).identity,
+      other != (try? FileStatus(ofFile: run.file).identity)
+    else { return }
+    throw .other(
+      "the folder of the state has the runs of \(last.file.onOneLine); expected another folder for "
+        + run.file.onOneLine)
   }
 
   /// Why a run that has not succeeded is too old to be continued; nil if it is not.

@@ -32,6 +32,9 @@ extension FlowSession {
       guard let values = try await values(of: step, needs) else {
         throw Skipped(because: "the step of its children has not begun")
       }
+      if values.contains(where: { checker.secrets.areFound(in: Array($0.utf8)) }) {
+        throw FlowFailure.lines("a child has a secret in its name, which would be stored")
+      }
       try checkRows(step, values)
       began(step, children: values)
       children[step.name]?.values.set(values)

@@ -7,6 +7,8 @@ package struct FlowFolder: Sendable {
   let path: String
   /// The absolute path of the folder for the state.
   let state: String
+  /// Whether it is the default folder.
+  let isBesideFile: Bool
   private let logs: FlowLogFolder
 
   /// - Parameters:
@@ -17,6 +19,7 @@ package struct FlowFolder: Sendable {
   package init(ofFile file: String, flow: String, state: String? = nil) {
     path = Self.path(ofFile: file)
     self.state = state.map { Self.absolutePath($0) } ?? path.path(of: ".flow/\(flow)")
+    isBesideFile = state == nil
     logs = FlowLogFolder(inState: self.state)
   }
 

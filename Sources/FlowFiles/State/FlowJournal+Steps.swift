@@ -157,7 +157,7 @@ extension FlowJournal {
     try await worker.run { [flow] connection in
       let ends = try connection.fetchAll(
         """
-        SELECT step, state, reason FROM flow_step
+        SELECT step, state, reason, attempts, ended - began, parent FROM flow_step
         WHERE flow = ?1 AND run = ?2 AND state IS NOT NULL
           AND (parent IS NULL OR state = 'failed')
         """,
@@ -166,7 +166,9 @@ extension FlowJournal {
         FlowEnd(
           unit: row.text(at: 0) ?? "",
           state: FlowEnd.State(rawValue: row.text(at: 1) ?? "") ?? .cancelled,
-          reason: row.text(at: 2))
+          reason: row.text(at: 2),
+          duration: row.text(at: 4) == nil ? nil : .milliseconds(row.integer(at: 4)),
+          attempts: Int(row.integer(at: 3)), isChild: row.text(at: 5) != nil)
       }
       return Dictionary(ends.map { (ExactText($0.unit), $0) }, uniquingKeysWith: { $1 })
     }

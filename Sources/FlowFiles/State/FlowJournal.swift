@@ -173,6 +173,18 @@ extension FlowJournal {
     }
   }
 
+  /// Returns the run that a process has begun or continued last.
+  func lastActiveRun() async throws -> FlowRunRecord? {
+    try await worker.run { [flow] connection in
+      try connection.fetchOne(
+        """
+        SELECT \(FlowRunRecord.columns) FROM flow_run AS this WHERE flow = ?1
+        ORDER BY (SELECT began FROM flow_size WHERE flow = ?1 AND run = this.number) DESC,
+          number DESC LIMIT 1
+        """, [.text(flow)], FlowRunRecord.init)
+    }
+  }
+
   /// Returns the last run with a name; without one, the last run with these values and this selection.
   func lastRun(
     named name: String?, values: String, selection: String?

@@ -19,7 +19,8 @@ struct FlowLog: Sendable {
   /// - Returns: The bytes of the log that the line takes.
   @discardableResult
   func begin(_ words: [String], as label: String) throws(SystemError) -> Range<Int> {
-    let command = words.map(\.quotedForShell).joined(separator: " ").onOneLine
+    let command = words.map { secrets.hidden(in: $0).quotedForShell }.joined(separator: " ")
+      .onOneLine
     return try append(
       Array("=== \(label), \(Date().second): \(command)\n".utf8), onNewLine: true)
   }
@@ -42,7 +43,9 @@ struct FlowLog: Sendable {
     }
     let bytes = end + secrets.hidden(in: bytes)
     try file.write(bytes, brokenPipe: .error)
-    return size..<(size + bytes.count)
+    // Background processes may write, too.
+    let position = try file.position
+    return (position - bytes.count)..<position
   }
 
   /// Performs a process, and appends its output.
@@ -56,7 +59,7 @@ struct FlowLog: Sendable {
     if secrets.isEmpty {
       process = process.sendingErrorOutput(to: .appended(to: path))
     } else {
-      process = process.onErrorLine(try appendingLines())
+      process = process.sendingErrorOutput(to: .discarded).onErrorLine(try appendingLines())
     }
     do {
       let result = try await process.perform(in: context)
@@ -73,7 +76,8 @@ struct FlowLog: Sendable {
     if secrets.isEmpty {
       return process.sendingOutput(to: .appended(to: path)).mergingErrorOutput()
     }
-    return process.mergingErrorOutput().onOutputLine(try appendingLines())
+    return process.sendingOutput(to: .discarded).mergingErrorOutput()
+      .onOutputLine(try appendingLines())
   }
 
   private typealias LineHandler = nonisolated(nonsending) @Sendable (String) async throws -> Void

@@ -70,8 +70,11 @@ struct FlowLockHolder: Equatable, Sendable {
 
 /// The error of a run whose flow is already running, in this process or in another one.
 public struct FlowLockedError: Error, CustomStringConvertible {
-  let flow: String
+  /// The name of the flow.
+  public let flow: String
   let holder: FlowLockHolder?
+  /// The number of the process that runs it; nil if it is unknown.
+  public var process: Int32? { holder?.process }
 
   public var description: String {
     let detail = holder.map { " (pid \($0.process) since \(Date(milliseconds: $0.began).time))" }

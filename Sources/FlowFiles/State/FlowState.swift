@@ -26,12 +26,13 @@ public struct FlowState: Sendable {
     self.folder = FlowFolder(ofFile: file.path, flow: file.name, state: folder)
   }
 
-  /// Returns the last run, which may be in progress; nil if the flow has not run yet.
+  /// Returns the run that a process has begun or continued last, which may be in progress; nil if the flow
+  /// has not run yet.
   ///
   /// - Throws: An error of the file of the state.
   public func lastRun() async throws -> FlowReport? {
     try await reading { journal in
-      guard let journal, let run = try await journal.lastRun() else { return nil }
+      guard let journal, let run = try await journal.lastActiveRun() else { return nil }
       return try await FlowReport(file, run, journal)
     }
   }
@@ -62,11 +63,17 @@ public struct FlowState: Sendable {
   /// - Throws: A ``FlowFileError`` if there is no such step; an error if there is no log.
   public func log(of name: String) async throws -> [UInt8] {
     try file.checkStep(name.utf8.last == UInt8(ascii: "]") ? name.stepName : name)
-    for run in folder.runs.sorted(by: >) {
+    let logs = folder.runs.compactMap { run in
       let path = folder.path(ofLog: name, inRun: run)
-      if !FileSystem.isMissing(path) { return try FileDescriptor.contents(ofFile: path) }
+      return (try? FileStatus(ofFile: path)).map { (path: path, time: $0.modified) }
     }
-    throw FlowFailure.other("'\(name.onOneLine)' has no log; it has not run yet")
+    // A run may have been continued after the begin of a later one.
+    let last = logs.max {
+      ($0.time.seconds, $0.time.nanoseconds) < ($1.time.seconds, $1.time.nanoseconds)
+    }
+    if let last { return try FileDescriptor.contents(ofFile: last.path) }
+    throw FlowFailure.other(
+      "'\(name.onOneLine)' has no log: it has not run yet, or its last run is not kept any more")
   }
 
   /// Calls a body with the journal; with nil if the flow has not run yet.

@@ -150,6 +150,15 @@ package struct FileDescriptor: Hashable, Sendable {
     if lseek(rawValue, off_t(offset), SEEK_SET) < 0 { throw .last }
   }
 
+  /// The position of the next read, or the end of what was written last.
+  package var position: Int {
+    get throws(SystemError) {
+      let position = lseek(rawValue, 0, SEEK_CUR)
+      if position < 0 { throw .last }
+      return Int(position)
+    }
+  }
+
   /// Removes the contents after a number of bytes.
   package func truncate(to count: Int) throws(SystemError) {
     if ftruncate(rawValue, off_t(count)) != 0 { throw .last }

@@ -9,6 +9,7 @@ enum CompletionTable {
 
   static let help = CompletionOption("--help", "shows the options")
   static let json = CompletionOption("--json", "prints JSON")
+  private static let state = CompletionOption("--state", "the folder that stores the runs", .file)
   private static let queue = CompletionOption("--queue", "the queue in the database", .text)
   private static let lease = CompletionOption(
     "--lease", "seconds until a run of a killed worker is taken over", .text)
@@ -38,7 +39,7 @@ enum CompletionTable {
         repeatsLastPosition: true,
         options: [
           CompletionOption("--set", "sets a value of the file: name=text", .names(.values)),
-          CompletionOption("--state", "the folder that stores the runs", .file),
+          state,
           CompletionOption("--keep-going", "continues after a failure"),
           CompletionOption("--run", "continues or begins the run with this name", .text),
           CompletionOption("--fresh", "begins a new run"),
@@ -52,11 +53,12 @@ enum CompletionTable {
             .words(["quiet", "live", "grouped"])), json,
         ] + observation + [help]),
       CompletionNode("show", "prints a diagram", positions: [.file], options: [help]),
-      CompletionNode("status", "shows the last run", positions: [.file], options: [help]),
       CompletionNode(
-        "log", "shows the output of a step", positions: [.file, .names(.steps)], options: [help]),
+        "status", "shows the last run", positions: [.file], options: [state, help]),
       CompletionNode(
-        "schema", "prints the format of flow files", positions: [.file], options: [help]),
+        "log", "shows the output of a step", positions: [.file, .names(.steps)],
+        options: [state, help]),
+      CompletionNode("schema", "prints the format of flow files", options: [help]),
     ],
     options: [help])
 

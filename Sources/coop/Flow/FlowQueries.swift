@@ -33,7 +33,7 @@ struct FlowQueries {
 
   /// The name of a step or a failed child, its state, and its duration or the reason of the state.
   private func row(_ name: String, _ end: FlowEnd?) -> [String] {
-    [name, end?.state.rawValue ?? "not ended", end?.duration?.readableTime ?? end?.reason ?? ""]
+    [name, end?.state.rawValue ?? "not ended", end?.reason ?? end?.duration?.readableTime ?? ""]
   }
 
   private func title(_ run: FlowReport) -> String {

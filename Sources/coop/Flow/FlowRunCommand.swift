@@ -30,6 +30,7 @@ struct FlowRunCommand {
       pauseProgress: observation.progressPause)
     var run = FlowRun(
       of: file, with: arguments.run, stateIn: arguments.state, onEvent: printer.print)
+    run.isSole = true
     if let address = arguments.address {
       run.workers = { [queue = arguments.queue] in try Self.workers(at: address, queue: queue) }
     }

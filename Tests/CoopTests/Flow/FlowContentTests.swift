@@ -95,6 +95,17 @@ import Testing
     #expect(try await flow.run("--dry-run").text == "nothing would run\n")
   }
 
+  @Test func `L21: an input that changes and changes back while its step runs counts as changed`()
+    async throws
+  {
+    let flow = try FlowFixture(
+      #""s": {"run": "echo bbb > in; cat in > out; echo aaa > in", "inputs": ["in"], "#
+        + #""outputs": ["out"]}"#, head: #""compare": "content","#)
+    try flow.folder.write("aaa\n", to: "in")
+    #expect(try await flow.run().status == 0)
+    #expect(try await flow.run("--dry-run").text.hasPrefix("s: in is newer"))
+  }
+
   @Test func `L21: compare can change without a run, and nothing is believed that was not read`()
     async throws
   {

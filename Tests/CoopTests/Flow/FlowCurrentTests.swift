@@ -295,7 +295,7 @@ import Testing
     #expect(again.error.contains("run 1 (mon) of 'f' has succeeded at "), "\(again.error)")
     #expect(again.ends.isEmpty)
     #expect(flow.lines("log") == ["d", "d"])
-    #expect(try await flow.flow("status", "f.json").text.hasPrefix("run 2 (tue) of 'f', began"))
+    #expect(try await flow.flow("status", "f.json").text.hasPrefix("run 1 (mon) of 'f', began"))
   }
 
   @Test func `L7: a succeeded run runs what is not current any more`() async throws {

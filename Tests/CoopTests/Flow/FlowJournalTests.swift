@@ -155,6 +155,11 @@ import Testing
           "/s/state.sqlite has the runs of the flow 'f'; expected another folder for 'g'\n"),
         "\(second.error)")
     }
+    try flow.folder.write(#"{"flow": "f", "steps": {"a": {"run": "true"}}}"#, to: "other/f.json")
+    let copy = try await flow.flow("run", "other/f.json", "--state", "s")
+    #expect(copy.status == 1)
+    #expect(
+      copy.error.contains("has the runs of \(flow.folder.path)/f.json; expected another folder"))
     let status = try await flow.flow("status", "f.json", "--state", "s")
     #expect(status.text.hasPrefix("run 1 of 'f', began at "), "\(status.text)")
   }

@@ -100,6 +100,9 @@ import Testing
     #expect(unknown.status == 1)
     #expect(unknown.error == "f.json: unknown step 'biuld'; did you mean 'build'?\n")
     let missing = try await flow.flow("log", "f.json", "build")
-    #expect(missing.error == "coop flow: 'build' has no log; it has not run yet\n")
+    #expect(
+      missing.error
+        == "coop flow: 'build' has no log: it has not run yet, or its last run is not kept any more\n"
+    )
   }
 }
