@@ -83,6 +83,27 @@ import TestSupport
       #expect(printed.ends == ["a: succeeded"], "\(printed.error)")
     }
 
+    @Test func `L8: a process that runs since before the flow is not ended`() async throws {
+      let flow = try FlowFixture(#""a": {"run": "sleep 0.1; exit 3"}"#)
+      let coop = flow.program([]).executable.path
+      // The shell becomes the flow, so the process is a child of the flow.
+      let printed = try await Program(
+        executable: URL(fileURLWithPath: "/bin/sh"),
+        arguments: [
+          "-c",
+          """
+          setsid sh -c 'echo $$ > new; mv new before; exec sleep 300' &
+          while ! test -e before; do sleep 0.01; done
+          exec '\(coop)' flow run f.json
+          """,
+        ], folder: flow.folder.url
+      ).run()
+      #expect(printed.status == 1)
+      let before = try #require(flow.lines("before").first.flatMap { Int32($0) })
+      #expect(!hasEnded(before))
+      kill(before, SIGKILL)
+    }
+
     @Test func `L8: a background process of a step that succeeded continues`() async throws {
       let flow = try FlowFixture(
         """
