@@ -128,10 +128,6 @@ private struct FlowPrograms {
   }
 
   func twoFlows() async throws {
-    let waiting = FlowRun(
-      of: try file(#""a": {"run": "touch began; while ! test -e go; do sleep 0.01; done"}"#)
-    ).start()
-    try await eventually { exists("began") }
     let other = try TemporaryFolder()
     try other.write(
       """
@@ -140,6 +136,10 @@ private struct FlowPrograms {
       """, to: "g.json")
     let failing = FlowRun(of: try FlowFile(contentsOf: other["g.json"].path)).start()
     try await eventually { FileManager.default.fileExists(atPath: other["began"].path) }
+    let waiting = FlowRun(
+      of: try file(#""a": {"run": "touch began; while ! test -e go; do sleep 0.01; done"}"#)
+    ).start()
+    try await eventually { exists("began") }
     failing.cancel()
     _ = await failing.lateOutcome
     try folder.write("", to: "go")

@@ -143,7 +143,7 @@ import Testing
     }
   #endif
 
-  @Test func `a folder has the state of one flow`() async throws {
+  @Test func `L9: a folder has the state of one flow`() async throws {
     let flow = try FlowFixture(#""a": {"run": "true"}"#)
     try flow.folder.write(#"{"flow": "g", "steps": {"a": {"run": "true"}}}"#, to: "g.json")
     #expect(try await flow.run("--state", "s").status == 0)
