@@ -113,7 +113,7 @@ import Testing
       FileManager.default.isExecutableFile(atPath: "/usr/bin/unshare") && getuid() == 0
 
     @Test(.enabled(if: mayMount))
-    func `L12: status, log and --dry-run read a folder that nobody can write`() async throws {
+    func `L12: status, log and --dry-run read a read-only folder`() async throws {
       let flow = try FlowFixture(
         #""a": {"run": "touch a", "outputs": ["a"]}, "b": {"run": "test -e x", "needs": ["a"]}"#)
       #expect(try await flow.run().status == 1)
