@@ -185,11 +185,7 @@ struct FlowFileRunner: Sendable {
     let clock = ContinuousClock.now
     let signalled = commands.add(processes)
     defer { commands.remove(signalled) }
-    let outcome: Result<Int, any Error>
-    do {
-      outcome = .success(
-        try await FlowSession.$current.withValue(session) { try await perform(start, in: context) })
-    } catch { outcome = .failure(error) }
+    let outcome = await session.outcome(in: context)
     result = FlowResult(session, outcome, wasCancelled: Task.isCancelled, after: .now - clock)
     let ended = result
     // In a task of its own, because this one may be cancelled.
@@ -204,19 +200,9 @@ struct FlowFileRunner: Sendable {
     if result.state != .succeeded { await processes.endUnknown(within: file.stopGrace) }
     session.closeRecords()
     try await journal.store(result.ends, ofRun: session.checker.run)
+    try await journal.end(run: session.checker.run, result)
     try await journal.removeCommandProcesses()
     try await session.runner.end()
-  }
-
-  /// Performs the run. If too many processes in a row have ended before a step succeeded, the engine
-  /// refuses the run without beginning it. The user wants another attempt.
-  private func perform(_ start: FlowStart, in context: OperationContext) async throws -> Int {
-    let id = journal.id(ofRun: start.run.number)
-    let operation = DurableOperation(start.flow, named: id, in: journal.store)
-    do { return try await operation.perform(in: context) } catch is RunStuckError {
-      try await journal.store.retry(id)
-      return try await operation.perform(in: context)
-    }
   }
 
   /// Terminates the commands that have outlived an earlier process of the flow.

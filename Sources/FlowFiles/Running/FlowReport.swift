@@ -1,4 +1,3 @@
-import DurableOperations
 public import Foundation
 import SystemSupport
 
@@ -30,8 +29,11 @@ public struct FlowReport: Sendable {
   public func end(of step: String) -> FlowEnd? { indices[ExactText(step)].map { ends[$0] } }
 
   /// Reads a run from the journal.
-  init(_ file: FlowFile, _ run: FlowRunRecord, _ journal: FlowJournal) async throws {
-    let summary = try await journal.store.summary(of: journal.id(ofRun: run.number))
+  ///
+  /// - Parameter isRunning: Whether a process works on it, if it has not ended.
+  init(
+    _ file: FlowFile, _ run: FlowRunRecord, _ journal: FlowJournal, isRunning: Bool
+  ) async throws {
     let records = try await journal.records(preferring: [run.number], sharing: [:])
     let ends = try await journal.ends(ofRun: run.number)
     let steps = file.steps.compactMap { step in
@@ -44,15 +46,7 @@ public struct FlowReport: Sendable {
     }
     let children = ends.values.filter { $0.unit.contains("[") }
       .sorted { ExactText($0.unit) < ExactText($1.unit) }
-    let state: FlowRunState =
-      switch summary?.state {
-      case .result: .succeeded
-      case .error: .failed
-      case .cancelled: .cancelled
-      case .running where summary?.ownerHasEnded == false: .running
-      case .running, .ready, .parked, .stuck, nil: .interrupted
-      }
-    self.init(file, run, state, steps + children)
+    self.init(file, run, run.state ?? (isRunning ? .running : .interrupted), steps + children)
   }
 }
 

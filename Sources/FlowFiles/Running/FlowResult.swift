@@ -1,5 +1,4 @@
 import CompositeOperations
-import DurableOperations
 import SystemSupport
 
 /// The result of a run: the ends of all steps, and the lines for people.
@@ -12,6 +11,8 @@ struct FlowResult: Sendable {
   private(set) var counts: [FlowEnd.State: Int] = [:]
   /// The messages of the failed steps, and a summary.
   private(set) var lines: [String] = []
+  /// Why the run has failed, in a few words.
+  private(set) var reason: String?
 
   /// A run that an error has ended.
   init() {}
@@ -25,7 +26,7 @@ struct FlowResult: Sendable {
 
   /// - Parameter wasCancelled: Whether the task of the run was cancelled.
   init(
-    _ session: FlowSession, _ result: Result<Int, any Error>, wasCancelled: Bool,
+    _ session: FlowSession, _ result: Result<Void, any Error>, wasCancelled: Bool,
     after duration: Duration
   ) {
     let all = session.stepEnds
@@ -48,7 +49,7 @@ struct FlowResult: Sendable {
     switch result {
     case .success where failed.isEmpty:
       state = .succeeded
-    case .failure(is RunCancelledError):
+    case .failure(is FlowCancelledError):
       state = .cancelled
       lines.append("cancelled in the journal; the same command begins a new run")
     case .failure(let error) where wasCancelled || error.meansCancellation:
@@ -56,11 +57,12 @@ struct FlowResult: Sendable {
       lines.append("interrupted; the same command resumes run \(session.checker.run)")
     case .failure(let error) where failed.isEmpty:
       state = .failed
-      let cause = (error as? SequentialOperationError)?.cause ?? error
-      self.error = cause
-      lines.append("\(cause)")
+      reason = "\(error)"
+      self.error = error
+      lines.append("\(error)")
     case .success, .failure:
       state = .failed
+      reason = "\(failed.count.counted("step")) failed"
     }
     lines.append(summary)
   }

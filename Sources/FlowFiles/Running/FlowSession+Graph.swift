@@ -1,4 +1,5 @@
 package import CompositeOperations
+import SystemSupport
 
 /// The end of a step, for the steps that depend on it.
 enum FlowDependency: Sendable {
@@ -8,9 +9,57 @@ enum FlowDependency: Sendable {
   case ended(String, FlowStepState?)
 }
 
+/// The error of a run that another process has cancelled.
+struct FlowCancelledError: Error {}
+
+// MARK: Running
+
+extension FlowSession {
+  /// Runs the steps that have to run, until another process asks for the end of the run.
+  func outcome(in context: OperationContext) async -> Result<Void, any Error> {
+    let isCancelled = Lock(false)
+    let steps = Task { try await runSteps(in: context) }
+    let watch = Task { [journal, run = checker.run] in
+      try await journal.waitForCancellation(ofRun: run)
+      isCancelled.withLock { $0 = true }
+      steps.cancel()
+    }
+    defer { watch.cancel() }
+    let result = await withTaskCancellationHandler {
+      await steps.result
+    } onCancel: {
+      steps.cancel()
+    }
+    if case .failure = result, isCancelled.withLock(\.self) {
+      return .failure(FlowCancelledError())
+    }
+    return result
+  }
+
+  private func runSteps(in context: OperationContext) async throws {
+    let count = file.steps.count
+    let settled = plan.count(\.isSettled)
+    context.report(settled, of: count, unit: "steps")
+    reporter.setProgress { context.report(settled + $0, of: count, unit: "steps") }
+    // Fails if a step fails. The ends of all steps, also of those that did not begin, decide.
+    var problem: (any Error)?
+    do { _ = try await graph.perform(in: context) } catch { problem = error }
+    try Task.checkCancellation()
+    let ends = stepEnds.values
+    let failed = ends.count { $0.state == .failed && !$0.isChild }
+    if failed > 0 { throw FlowFailure.other("\(failed.counted("step")) failed") }
+    // A signal reaches the commands before it cancels this task.
+    if ends.contains(where: { $0.state == .cancelled }) { throw CancellationError() }
+    // An error that no step explains.
+    if let problem, !ends.contains(where: { $0.state == .skipped }) { throw problem }
+  }
+}
+
+// MARK: The graph
+
 extension FlowSession {
   /// The graph of the steps that have to run.
-  var graph: OperationGraph<Void> {
+  private var graph: OperationGraph<Void> {
     OperationGraph(giving: Void.self, onFailure: .runAll) { graph in
       file.addSteps(to: &graph) { [plan] in
         plan.decisions[$0.name]?.isSettled != true

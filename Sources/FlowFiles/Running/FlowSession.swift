@@ -3,10 +3,6 @@ import SystemSupport
 
 /// What the steps of a run share.
 final class FlowSession: Sendable {
-  /// The session of the run that this task performs. The graph is not part of the durable state, so
-  /// the engine cannot pass it on.
-  @TaskLocal static var current: FlowSession?
-
   let file: FlowFile
   let folder: FlowFolder
   let journal: FlowJournal

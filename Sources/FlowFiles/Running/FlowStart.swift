@@ -1,12 +1,10 @@
 import CompositeOperations
-import DurableOperations
 import Foundation
 import SystemSupport
 
 /// The beginning of a run: a new one, or an earlier one that is continued.
 struct FlowStart: Sendable {
   let run: FlowRunRecord
-  let flow: StoredFlowRun
   /// The last successes by the name of the step or the child.
   let records: [ExactText: FlowRecord]
   /// The later runs of some steps whose successes belong to this run.
@@ -17,12 +15,12 @@ struct FlowStart: Sendable {
   let isOver: Bool
   /// Whether commands of an earlier process may be running.
   let mayHaveOrphans: Bool
-  /// The state of the continued run in the journal; nil for a new run, and if there is none.
-  private let summary: RunSummary?
+  /// The continued run as the journal has it; nil for a new run.
+  private let continued: FlowRunRecord?
   /// The last run in the journal.
   private let last: FlowRunRecord?
   /// An earlier run that the new one replaces.
-  private let replaced: FlowRunRecord?
+  private let replaced: Int?
   /// Why an earlier run is not continued.
   private let refusal: String?
 
@@ -47,29 +45,24 @@ struct FlowStart: Sendable {
         "run '\(name)' has other values or steps: \(found.onOneLine); expected the same ones, another "
           + "name, or --fresh")
     }
-    var candidateSummary: RunSummary?
-    if let candidate {
-      candidateSummary = try await journal.store.summary(of: journal.id(ofRun: candidate.number))
-    }
-    let state = candidateSummary?.state
+    let state = candidate?.state
     let isNew = options.selection.isPart || options.isFresh || state == .cancelled
     var refusal: String?
-    if let candidate, !isNew, options.name == nil, state != .result {
-      // Other processes note the end of a killed one in its run.
+    if let candidate, !isNew, options.name == nil, state != .succeeded {
+      // A killed process has not stored its end.
       let ended =
-        state == .error
+        state == .failed
         ? nil : try await journal.lastSignOfLife(ofRun: candidate.number).map(Date.init)
       refusal = Self.refusal(
-        candidate, candidateSummary, ended, file, next: (last?.number ?? 0) + 1)
+        candidate, ended, file, next: (last?.number ?? 0) + 1)
     }
-    isOver = state == .result
+    isOver = state == .succeeded
     isContinued =
       candidate != nil && !isNew && refusal == nil && (!isOver || options.name != nil)
-    replaced = isContinued || state?.hasEnded == true ? nil : candidate
+    replaced = isContinued || state != nil ? nil : candidate?.number
     self.refusal = refusal
-    summary = isContinued ? candidateSummary : nil
+    continued = isContinued ? candidate : nil
     let path = FlowFolder.absolutePath(file.path)
-    let continued = isContinued ? candidate : nil
     run = FlowRunRecord(
       number: continued?.number ?? (last?.number ?? 0) + 1, file: path, values: values,
       selection: selection, name: continued?.name ?? options.name,
@@ -77,16 +70,10 @@ struct FlowStart: Sendable {
     parts = try await isContinued ? journal.parts(of: run) : []
     records = try await journal.records(
       preferring: parts.union([run.number]), sharing: definitions)
-    flow = StoredFlowRun(
-      flow: file.name, number: run.number, values: file.texts, selection: selection, name: run.name)
-    var lastSummary = candidateSummary
-    if let last, last.number != candidate?.number {
-      lastSummary = try await journal.store.summary(of: journal.id(ofRun: last.number))
-    }
     // A run that failed may have been killed while it still ended processes. The commands of `on` run
     // after the end of the run is stored.
     mayHaveOrphans =
-      candidate != nil && state != .result || last != nil && lastSummary?.state != .result
+      candidate != nil && state != .succeeded || last != nil && last?.state != .succeeded
       || last != nil && !file.occasions.isEmpty
   }
 
@@ -103,18 +90,14 @@ struct FlowStart: Sendable {
 
   /// Why a run that has not succeeded is too old to be continued; nil if it is not.
   private static func refusal(
-    _ run: FlowRunRecord, _ summary: RunSummary?, _ ended: Date?, _ file: FlowFile, next: Int
+    _ run: FlowRunRecord, _ ended: Date?, _ file: FlowFile, next: Int
   ) -> String? {
-    let ended = ended ?? summary?.updated ?? Date(milliseconds: run.began)
+    let ended = ended ?? Date(milliseconds: run.updated)
     // A clock that was set back says nothing about the age.
     let age = Duration.milliseconds(max(0, Int64(-ended.timeIntervalSinceNow * 1_000)))
     if age <= file.resumeWithin { return nil }
-    return "run \(run.number) \(verb(summary)) \(age.readableTime) ago, more than resume-within "
+    return "run \(run.number) \(run.state == .failed ? "failed" : "was interrupted") \(age.readableTime) ago, more than resume-within "
       + "(\(file.resumeWithin.readableTime)): beginning run \(next)"
-  }
-
-  private static func verb(_ summary: RunSummary?) -> String {
-    summary?.state == .error ? "failed" : "was interrupted"
   }
 
   /// The values as JSON with sorted names.
@@ -128,35 +111,18 @@ struct FlowStart: Sendable {
 
   /// Stores the beginning of the run.
   func begin(in journal: FlowJournal) async throws {
-    if let replaced {
-      let id = journal.id(ofRun: replaced.number)
-      try await journal.store.cancel(id, because: "run \(run.number) replaces it")
-      let values = try JSONRunCoder().decode([String: String].self, from: replaced.values)
-      let flow = StoredFlowRun(
-        flow: flow.flow, number: replaced.number, values: values, selection: replaced.selection,
-        name: replaced.name)
-      // Its process has ended, so nothing else ends it. A cancelled run begins no step.
-      _ = await DurableOperation(flow, named: id, in: journal.store).run()
-    }
-    let id = journal.id(ofRun: run.number)
-    // A run that failed, or that was claimed too often without a success, has to be opened again.
-    switch summary?.state {
-    case .error, .stuck, .parked: try await journal.store.retry(id)
-    case .result: try await journal.store.forget(id)
-    case .ready, .running, .cancelled, nil: break
-    }
-    try await journal.add(run)
+    try await journal.begin(run, replacing: replaced)
   }
 
   /// The message about the run that is continued or not; nil for a new run.
   func message(_ file: FlowFile, _ plan: FlowPlan) -> String? {
     guard isContinued else { return refusal }
     let name = run.name.map { " (\($0))" } ?? ""
-    let date = summary?.updated ?? Date(milliseconds: run.began)
+    let date = Date(milliseconds: continued?.updated ?? run.began)
     if isOver {
       return "run \(run.number)\(name) of '\(file.name)' has succeeded at \(date.timeWithSeconds)"
     }
-    let end = summary?.state == .error ? "failed" : "interrupted"
+    let end = continued?.state == .failed ? "failed" : "interrupted"
     let done = plan.count { $0 == .done || $0 == .upToDate }
     let count = plan.count { $0 != .excluded }
     var text =

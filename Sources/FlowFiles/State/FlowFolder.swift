@@ -43,12 +43,8 @@ package struct FlowFolder: Sendable {
   /// The file of the state.
   package var database: String { state.path(of: "state.sqlite") }
 
-  /// The file whose lock allows one run at a time. It is beside the database, and not beside a link to
-  /// it.
-  var runLock: String {
-    var paths = FlowPaths(in: path)
-    return String(paths.followingLinks(database).splitPath.folder) + "run.lock"
-  }
+  /// See ``FlowStateFile/lock(beside:)``.
+  var runLock: String { FlowStateFile.lock(beside: database) }
 
   /// Whether the folder has the journal of an earlier version.
   var hasFormerJournal: Bool { !FileSystem.isMissing(state.path(of: "journal.sqlite")) }

@@ -1,4 +1,3 @@
-import DurableOperations
 import SQLiteSupport
 import SystemSupport
 
@@ -90,7 +89,7 @@ extension FlowJournal {
   func beginSteps(
     ofRun number: Int, named names: [String], count: Int, keeping kept: FlowKeep
   ) async throws -> Set<Int> {
-    let names = try JSONRunCoder().encode(names)
+    let names = Self.json(names)
     return try await worker.run { [flow] connection in
       let (run, now) = (Int64(number), FlowStepRecord.now)
       return try connection.transaction(.immediate) {
@@ -108,7 +107,7 @@ extension FlowJournal {
           ]
         ) { Int($0.integer(at: 0)) }
         let keptRuns = Set(runs).union([number])
-        let list = try JSONRunCoder().encode(Array(keptRuns))
+        let list = Self.json(keptRuns)
         for table in ["flow_size", "flow_step"] {
           try connection.execute(
             "DELETE FROM \(table) WHERE flow = ?1 AND run NOT IN (SELECT value FROM json_each(?2))",
@@ -199,7 +198,7 @@ extension SQLiteConnection {
           """,
           [
             .text(flow), .integer(Int64(run)), .text(record.unit),
-            .text(try JSONRunCoder().encode(names)),
+            .text(FlowJournal.json(names)),
           ])
       }
     }

@@ -1,13 +1,10 @@
-import DurableOperations
 import Foundation
 import SQLiteSupport
 import SystemSupport
 
-/// The journal of a flow: the durable runs of the engine, and in the same file tables with the runs
-/// of flows and the last successes of their steps.
+/// The state of a flow in an SQLite file: its runs, their steps, and the last successes of the steps.
 struct FlowJournal: Sendable {
   let flow: String
-  let store: RunStore
   let worker: SQLiteWorker
   private let path: String
   private let purpose: SQLiteConnection.Purpose
@@ -17,10 +14,11 @@ struct FlowJournal: Sendable {
     self.flow = flow
     self.purpose = purpose
     self.path = path
-    store = .sqlite(path, options: RunStoreOptions(retention: .seconds(400 * 86_400)))
     worker = SQLiteWorker("flow journal") {
       let connection = try SQLiteConnection.open(
-        path, for: purpose, SQLiteConfiguration(access: .existing, durability: .full))
+        path, for: purpose,
+        SQLiteConfiguration(
+          access: purpose == .writing ? .create : .existing, durability: .full, permissions: 0o600))
       // In KiB. The successes are read once, and do not have to stay in memory.
       try connection.execute("PRAGMA cache_size = -1024")
       return connection
@@ -33,13 +31,22 @@ struct FlowJournal: Sendable {
   /// - Throws: An error of the file; a failure if it has runs of another flow.
   @discardableResult
   func open() async throws -> Bool {
-    // The engine creates the file.
-    if purpose == .writing { _ = try await store.runs(limit: 1) }
+    if purpose == .writing, let type = SQLiteFile(path).networkType {
+      throw FlowFailure.other(
+        "\(path.onOneLine) is on a network file system (\(type)), where locks do not work reliably; "
+          + "--state FOLDER puts the state on a local disk")
+    }
     return try await worker.run { [flow, path, purpose] connection in
-      let count = try connection.fetchOne(
-        "SELECT count(*) FROM sqlite_master WHERE name IN ('flow_run', 'flow_step', 'flow_success')"
-      ) { $0.integer(at: 0) }
-      if count == 3 {
+      if try connection.isFormerFlowState {
+        if purpose == .reading {
+          throw FlowFailure.other(
+            "\(path.onOneLine) was written by an earlier version; the next run takes it over")
+        }
+        try connection.takeOverFormerFlowState()
+      }
+      let version = try connection.schemaVersion(
+        applicationID: FlowStateFile.applicationID, latest: Self.version)
+      if version > 0 {
         let other = try connection.fetchOne(
           "SELECT flow FROM flow_run WHERE flow <> ?1", [.text(flow)]
         ) { $0.text(at: 0) ?? "" }
@@ -49,8 +56,10 @@ struct FlowJournal: Sendable {
               + "for '\(flow)'")
         }
       }
-      if purpose == .reading { return count == 3 }
-      for table in Self.tables + Self.commandTables { try connection.execute(table) }
+      if purpose == .reading { return version > 0 }
+      if version == 0 {
+        try connection.transaction(.immediate) { try connection.createFlowTables() }
+      }
       return true
     }
   }
@@ -84,18 +93,22 @@ struct FlowJournal: Sendable {
   /// Closes the journal, which removes the files that SQLite keeps beside it.
   func close() async {
     await worker.close()
-    await store.close()
-    // If two connections are closed at the same time, neither is the last one, and the files stay.
+    // If a reader has closed it at the same time, neither connection was the last one, and the files stay.
     if purpose == .reading || FileSystem.isMissing("\(path)-wal") { return }
     let connection = try? SQLiteConnection.open(
       path, for: .writing, SQLiteConfiguration(access: .existing))
     try? connection?.execute("PRAGMA wal_checkpoint(TRUNCATE)")
   }
 
-  private static let tables = [
+  static let version: Int64 = 1
+
+  // The state of a run is null until it has ended. Then `process` is the process that works on it, or was
+  // killed while it did.
+  static let tables = [
     """
     CREATE TABLE IF NOT EXISTS flow_run (flow TEXT NOT NULL, number INTEGER NOT NULL,
       file TEXT NOT NULL, "values" TEXT NOT NULL, selection TEXT, began INTEGER NOT NULL, name TEXT,
+      state TEXT, reason TEXT, updated INTEGER NOT NULL, cancelled INTEGER, process INTEGER,
       PRIMARY KEY (flow, number)) STRICT, WITHOUT ROWID
     """,
     """
@@ -137,8 +150,13 @@ struct FlowRunRecord: Sendable {
   let name: String?
   /// Milliseconds since 1970.
   let began: Int64
+  /// How it has ended; nil if it has not.
+  var state: FlowRunState?
+  /// When it ended, was interrupted, or was begun or continued last, in milliseconds since 1970.
+  var updated: Int64
 
-  fileprivate static let columns = "number, file, \"values\", selection, began, name"
+  fileprivate static let columns =
+    "number, file, \"values\", selection, began, name, state, updated"
 
   fileprivate init(_ row: SQLiteStatement) {
     number = Int(row.integer(at: 0))
@@ -147,6 +165,8 @@ struct FlowRunRecord: Sendable {
     selection = row.text(at: 3)
     began = row.integer(at: 4)
     name = row.text(at: 5)
+    state = row.text(at: 6).flatMap(FlowRunState.init(rawValue:))
+    updated = row.integer(at: 7)
   }
 
   init(
@@ -154,14 +174,34 @@ struct FlowRunRecord: Sendable {
   ) {
     (self.number, self.file, self.values) = (number, file, values)
     (self.selection, self.name, self.began) = (selection, name, began)
+    updated = FlowStepRecord.now
+  }
+}
+
+// MARK: JSON
+
+extension FlowJournal {
+  static func json(_ texts: [String]) -> String {
+    var json = JSONWriter()
+    json.array { json in for text in texts { json.string(text) } }
+    return json.text
+  }
+
+  static func json(_ numbers: Set<Int>) -> String {
+    var json = JSONWriter()
+    json.array { json in for number in numbers { json.integer(number) } }
+    return json.text
+  }
+
+  /// Returns the texts of a JSON array; nil if it is none.
+  static func texts(inJSON json: String) -> [String]? {
+    try? JSONDecoder().decode([String].self, from: Data(json.utf8))
   }
 }
 
 // MARK: Runs
 
 extension FlowJournal {
-  func id(ofRun number: Int) -> RunID { RunID("\(flow)#\(number)") }
-
   /// Returns the last run.
   func lastRun() async throws -> FlowRunRecord? {
     try await worker.run { [flow] connection in
@@ -216,20 +256,40 @@ extension FlowJournal {
     }
   }
 
-  /// Adds a run, or replaces its row, and removes the oldest ones if there are more than a thousand.
-  func add(_ run: FlowRunRecord) async throws {
+  /// Stores that this process begins or continues a run, and removes the oldest ones if there are more
+  /// than a thousand.
+  ///
+  /// - Parameter replaced: A run that ends with it as a cancelled one.
+  func begin(_ run: FlowRunRecord, replacing replaced: Int?) async throws {
     try await worker.run { [flow] connection in
       try connection.transaction(.immediate) {
         try connection.execute(
           """
-          INSERT OR REPLACE INTO flow_run (flow, number, file, "values", selection, began, name)
-          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+          INSERT OR REPLACE INTO flow_run
+            (flow, number, file, "values", selection, began, name, updated, process)
+          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
           """,
           [
             .text(flow), .integer(Int64(run.number)), .text(run.file), .text(run.values),
             run.selection.map { .text($0) } ?? .null, .integer(run.began),
-            run.name.map { .text($0) } ?? .null,
+            run.name.map { .text($0) } ?? .null, .integer(FlowStepRecord.now),
+            .integer(Int64(ProcessInfo.processInfo.processIdentifier)),
           ])
+        // The lock of the flow shows that the processes of other runs have ended.
+        try connection.execute(
+          "UPDATE flow_run SET process = NULL WHERE flow = ?1 AND number <> ?2 AND process IS NOT NULL",
+          [.text(flow), .integer(Int64(run.number))])
+        if let replaced {
+          try connection.execute(
+            """
+            UPDATE flow_run SET state = 'cancelled', process = NULL, updated = ?3, reason = ?4
+            WHERE flow = ?1 AND number = ?2
+            """,
+            [
+              .text(flow), .integer(Int64(replaced)), .integer(FlowStepRecord.now),
+              .text("run \(run.number) replaces it"),
+            ])
+        }
         let oldest: [SQLiteValue] = [.text(flow), .integer(Int64(run.number - 1_000))]
         try connection.execute("DELETE FROM flow_run WHERE flow = ?1 AND number <= ?2", oldest)
         try connection.execute("DELETE FROM flow_life WHERE flow = ?1 AND run <= ?2", oldest)
@@ -243,9 +303,50 @@ extension FlowJournal {
     }
   }
 
+  /// Stores how a run has ended.
+  ///
+  /// - Parameter result: A run that was interrupted has not ended: it can be continued.
+  func end(run number: Int, _ result: FlowResult) async throws {
+    let state = result.state == .interrupted ? nil : result.state.rawValue
+    let reason = result.state == .failed ? result.reason : nil
+    try await worker.run { [flow] connection in
+      try connection.execute(
+        """
+        UPDATE flow_run SET state = ?3, process = NULL, updated = ?4, reason = coalesce(?5, reason)
+        WHERE flow = ?1 AND number = ?2
+        """,
+        [
+          .text(flow), .integer(Int64(number)), state.map { .text($0) } ?? .null,
+          .integer(FlowStepRecord.now), reason.map { .text($0) } ?? .null,
+        ])
+    }
+  }
+
+  /// Waits until another process asks for the end of a run.
+  ///
+  /// - Throws: `CancellationError`.
+  func waitForCancellation(ofRun number: Int) async throws {
+    var last: Int64?
+    while true {
+      try await Task.sleep(for: .milliseconds(500))
+      // It changes with each change of another connection.
+      guard let version = try? await worker.run({ try $0.dataVersion }), version != last else {
+        continue
+      }
+      last = version
+      let isCancelled = try? await worker.run { [flow] connection in
+        try connection.fetchOne(
+          "SELECT 1 FROM flow_run WHERE flow = ?1 AND number = ?2 AND cancelled IS NOT NULL",
+          [.text(flow), .integer(Int64(number))]
+        ) { _ in true }
+      }
+      if isCancelled == true { return }
+    }
+  }
+
   /// Removes the successes of a step or a child in some runs, and in all runs with the values of one.
   func forget(_ unit: String, in runs: Set<Int>, withValuesOf sample: Int?) async throws {
-    let numbers = try JSONRunCoder().encode(Array(runs))
+    let numbers = Self.json(runs)
     try await worker.run { [flow] connection in
       try connection.execute(
         """

@@ -11,8 +11,9 @@ final class FlowRunLock: Sendable {
   init(of flow: String, in folder: FlowFolder) async throws {
     let path = folder.runLock
     // A process that is killed while it starts a command leaves a copy of itself, which has the lock
-    // until the program of the command is loaded.
-    let end = ContinuousClock.now + .seconds(5)
+    // until the program of the command is loaded. And a process that asks whether the flow is running has
+    // it for a moment.
+    let begin = ContinuousClock.now
     while true {
       if let lock = try FileLock.acquire(path, creating: true) {
         self.lock = lock
@@ -20,7 +21,8 @@ final class FlowRunLock: Sendable {
         return
       }
       let holder = FlowLockHolder(readFrom: path)
-      if holder?.isAlive != false || ContinuousClock.now > end {
+      let limit: Duration = holder?.isAlive == false ? .seconds(5) : .milliseconds(50)
+      if ContinuousClock.now > begin + limit {
         throw FlowLockedError(flow: flow, holder: holder)
       }
       try await Task.sleep(for: .milliseconds(5))

@@ -1,4 +1,3 @@
-import DurableOperations
 import Foundation
 import SQLiteSupport
 import SystemSupport
@@ -33,7 +32,9 @@ public struct FlowState: Sendable {
   public func lastRun() async throws -> FlowReport? {
     try await reading { journal in
       guard let journal, let run = try await journal.lastActiveRun() else { return nil }
-      return try await FlowReport(file, run, journal)
+      // Only the run that a process has begun or continued last can be in progress.
+      return try await FlowReport(
+        file, run, journal, isRunning: FileLock.isHeld(folder.runLock))
     }
   }
 

@@ -1,5 +1,4 @@
 import CompositeOperations
-import DurableOperations
 import SQLiteSupport
 import SystemSupport
 
@@ -81,7 +80,7 @@ extension SQLiteConnection {
       [
         .text(flow), .text(record.unit), .integer(Int64(record.run)), .text(record.definition),
         .text(record.inputs), .text(record.outputs),
-        try record.lines.map { .text(try JSONRunCoder().encode($0)) } ?? .null,
+        record.lines.map { .text(FlowJournal.json($0)) } ?? .null,
         .text(record.used.text),
         .integer(number), .integer(record.made), .integer(record.ended),
         .integer(record.duration),
@@ -163,7 +162,7 @@ extension FlowRecord {
       inputs: last?.inputs == inputs ? last?.inputs ?? inputs : inputs,
       outputs: row.text(at: 4) ?? "",
       // Without them, the step runs again.
-      lines: row.text(at: 5).flatMap { try? JSONRunCoder().decode([String].self, from: $0) },
+      lines: row.text(at: 5).flatMap { FlowJournal.texts(inJSON: $0) },
       used: FlowUse(text: row.text(at: 6) ?? ""), number: row.integer(at: 7),
       made: row.integer(at: 8), ended: row.integer(at: 9), duration: row.integer(at: 10))
   }

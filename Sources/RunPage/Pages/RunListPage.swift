@@ -60,7 +60,7 @@ struct RunListPage {
     let options = flows.map { flow -> HTML in
       let selected: HTML = flow == query.flow ? " selected" : ""
       // The name of their flow is internal; the rows have the names of the files' flows.
-      let name = flow == StoredFlowRun.flowName ? "flow files" : flow
+      let name = flow == FlowRunBackend.flowName ? "flow files" : flow
       return "<option value=\"\(attribute: flow)\"\(selected)>\(short: name)</option>"
     }
     let others = [("state", query.state?.rawValue), ("parent", query.parent?.text)]

@@ -1,7 +1,6 @@
 #if canImport(HTTPServing)
   import CompositeOperations
   import DurableOperations
-  import FlowFiles
   import Foundation
   import HTTPServing
   import SystemSupport
@@ -35,7 +34,7 @@
       }
       let run = try await summary(request)
       let id = run.id
-      if run.flow == StoredFlowRun.flowName, action != .cancel {
+      if run.flow == FlowRunBackend.flowName, action != .cancel {
         throw PageProblem(
           .conflict, "it is a run of a flow file, which only `coop flow run` continues")
       }

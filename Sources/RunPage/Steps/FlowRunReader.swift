@@ -85,30 +85,36 @@ final class FlowRunReader: Sendable {
   func continuation(of details: RunDetails) async throws -> String? {
     let run = details.summary
     guard let key = Key(run), run.cancelled == nil,
-      run.state != .result, run.state != .cancelled, run.state != .running || run.ownerHasEnded,
-      let flow = try? JSONRunCoder().decode(StoredFlowRun.self, from: details.sequence),
-      // A run of some steps without what they need is always a new one.
-      flow.selection?.hasPrefix("--") != true
+      run.state != .result, run.state != .cancelled, run.state != .running || run.ownerHasEnded
     else { return nil }
     let found =
       try await read(from: ["flow_run"]) { connection in
         try connection.fetchOne(
           """
-          SELECT file FROM flow_run AS this WHERE flow = ?1 AND number = ?2 AND NOT EXISTS
+          SELECT file, "values", selection, name FROM flow_run AS this WHERE flow = ?1 AND number = ?2 AND NOT EXISTS
             (SELECT 1 FROM flow_run AS later WHERE later.flow = ?1 AND later.number > ?2
               AND later."values" = this."values" AND later.selection IS this.selection)
           """, key.values
-        ) { $0.text(at: 0) ?? "" }
+        ) { row in
+          (
+            file: row.text(at: 0) ?? "", values: row.text(at: 1) ?? "", selection: row.text(at: 2),
+            name: row.text(at: 3)
+          )
+        }
       } ?? nil
-    guard let file = found else { return nil }
+    // A run of some steps without what they need is always a new one.
+    guard let found, found.selection?.hasPrefix("--") != true,
+      let values = try? JSONDecoder().decode([String: String].self, from: Data(found.values.utf8))
+    else { return nil }
+    let file = found.file
     var words = ["coop", "flow", "run", file]
     let defaults = (try? self.file(file, named: key.flow))?.texts ?? [:]
-    for (name, text) in flow.values.sorted(by: { $0.key < $1.key }) where defaults[name] != text {
+    for (name, text) in values.sorted(by: { $0.key < $1.key }) where defaults[name] != text {
       words += ["--set", "\(name)=\(text)"]
     }
     if path != FlowFolder(ofFile: file, flow: key.flow).database { words += ["--state", state] }
-    if let name = flow.name { words += ["--run", name] }
-    words += flow.selection?.split(separator: " ").map(String.init) ?? []
+    if let name = found.name { words += ["--run", name] }
+    words += found.selection?.split(separator: " ").map(String.init) ?? []
     return words.map(\.quotedForShell).joined(separator: " ")
   }
 
@@ -189,7 +195,7 @@ final class FlowRunReader: Sendable {
 
     /// Nil for a run of another sequence.
     init?(_ run: RunSummary) {
-      guard run.flow == StoredFlowRun.flowName else { return nil }
+      guard run.flow == FlowRunBackend.flowName else { return nil }
       self.init(run.id)
     }
 

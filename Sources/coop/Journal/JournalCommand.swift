@@ -1,5 +1,7 @@
 import CommandLineOperations
 import DurableOperations
+import FlowFiles
+import RunPage
 import SystemSupport
 
 /// `coop journal STORE list|show|cancel|retry|send|forget|check|serve|init …`
@@ -79,9 +81,12 @@ struct JournalCommand {
   func run() async -> Int32 {
     do {
       let place = arguments.place
-      let store = try StoreOptions.store(
-        at: place, queue: arguments.queue ?? StoreOptions.defaultQueue, options: options)
       if !RunStore.isAddress(place), arguments.action != .`init` { try checkFile() }
+      let store =
+        if let file = FlowStateFile(place) { RunStore(FlowRunBackend(file)) } else {
+          try StoreOptions.store(
+            at: place, queue: arguments.queue ?? StoreOptions.defaultQueue, options: options)
+        }
       let actions = JournalActions(arguments, store, output, standardError)
       do {
         let status = try await actions.perform()

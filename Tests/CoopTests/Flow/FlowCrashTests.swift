@@ -143,7 +143,7 @@ import TestSupport
       let connection = try SQLiteConnection.open(
         flow.folder.path + "/.flow/f/state.sqlite", for: .writing,
         SQLiteConfiguration(access: .existing, durability: .normal))
-      return try !connection.fetchAll("SELECT id FROM run WHERE state = 'result'") {
+      return try !connection.fetchAll("SELECT number FROM flow_run WHERE state = 'succeeded'") {
         $0.text(at: 0)
       }.isEmpty
     }

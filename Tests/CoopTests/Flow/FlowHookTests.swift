@@ -80,7 +80,7 @@ import Testing
       flow.lines("on") == ["ended", "interrupted interrupted []", "always interrupted"])
   }
 
-  @Test(arguments: ["INSERT ON flow_step", "INSERT ON flow_success", "UPDATE ON run"])
+  @Test(arguments: ["INSERT ON flow_step", "INSERT ON flow_success", "UPDATE ON flow_run"])
   func `L20: the commands of on run after an error of the journal`(change: String) async throws {
     let flow = try FlowFixture(
       #""a": {"run": "touch began; while ! test -e go; do sleep 0.01; done"}"#, head: Self.head)

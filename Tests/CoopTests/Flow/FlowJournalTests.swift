@@ -1,5 +1,7 @@
+import CompositeOperations
 import Foundation
 import SQLiteSupport
+import SystemSupport
 import TestSupport
 import Testing
 
@@ -28,18 +30,109 @@ import Testing
     #expect(fresh.status == 0, "\(fresh.error)")
     #expect(
       FlowFixture.stored(
-        "SELECT id || ' ' || state || ' ' || coalesce(reason, '') FROM run ORDER BY id",
-        in: flow.folder.path + "/.flow/f/state.sqlite")
-        == ["f#1 cancelled run 2 replaces it", "f#2 result "])
+        "SELECT number || ' ' || state || ' ' || coalesce(reason, '') FROM flow_run ORDER BY number",
+        in: flow.journal)
+        == ["1 cancelled run 2 replaces it", "2 succeeded "])
   }
 
   @Test func `L5: the error of a run counts its steps, and not their children`() async throws {
     let flow = try FlowFixture(
       #""a": {"each": ["x", "y"], "run": "false"}, "b": {"run": "false"}"#)
     #expect(try await flow.run("--keep-going").status == 1)
-    let outcomes = FlowFixture.stored(
-      "SELECT outcome FROM run", in: flow.folder.path + "/.flow/f/state.sqlite")
-    #expect(outcomes.count == 1 && outcomes[0].contains("2 steps failed"), "\(outcomes)")
+    let reasons = FlowFixture.stored("SELECT reason FROM flow_run", in: flow.journal)
+    #expect(reasons == ["2 steps failed"])
+  }
+
+  @Test func `L5: a state that is also a journal is taken over with its successes`() async throws {
+    let flow = try FlowFixture(
+      #""a": {"run": "echo a >> log; touch out", "outputs": ["out"]}, "b": {"run": "echo b >> log", "needs": ["a"]}"#)
+    #expect(try await flow.run().status == 0)
+    let connection = try SQLiteConnection.open(
+      flow.journal, for: .writing, SQLiteConfiguration(access: .existing))
+    for column in ["state", "reason", "updated", "cancelled", "process"] {
+      try connection.execute("ALTER TABLE flow_run DROP COLUMN \(column)")
+    }
+    for table in ["run", "step", "event", "owner"] {
+      try connection.execute("CREATE TABLE \(table) (id TEXT)")
+    }
+    try connection.execute("PRAGMA application_id = \(0x434F_464C)")
+    let status = try await flow.program(["status", "f.json"]).run()
+    #expect(status.status == 1)
+    #expect(
+      status.error.hasSuffix(
+        "state.sqlite was written by an earlier version; the next run takes it over\n"),
+      "\(status.error)")
+    let printed = try await flow.run()
+    #expect(printed.status == 0, "\(printed.error)")
+    #expect(flow.lines("log") == ["a", "b", "b"])
+    #expect(
+      FlowFixture.stored("SELECT name FROM sqlite_schema WHERE name NOT LIKE '%flow%'", in: flow.journal)
+        == ["sqlite_sequence"])
+    #expect(
+      FlowFixture.stored("SELECT number || state FROM flow_run ORDER BY number", in: flow.journal)
+        == ["1cancelled", "2succeeded"])
+  }
+
+  @Test func `L5: the state of a newer version and a file of another program are refused`()
+    async throws
+  {
+    let flow = try FlowFixture(#""a": {"run": "echo a >> log"}"#)
+    #expect(try await flow.run().status == 0)
+    func change(_ sql: String) throws {
+      try SQLiteConnection.open(
+        flow.journal, for: .writing, SQLiteConfiguration(access: .existing)
+      ).execute(sql)
+    }
+    try change("PRAGMA user_version = 7")
+    for command in [try await flow.run(), try await flow.program(["status", "f.json"]).run()] {
+      #expect(command.status == 1)
+      #expect(
+        command.error.contains("state.sqlite has version 7 of its schema"), "\(command.error)")
+    }
+    try change("PRAGMA application_id = 1234")
+    let other = try await flow.run()
+    #expect(other.status == 1)
+    #expect(other.error.contains("is a database of another program"), "\(other.error)")
+    #expect(flow.lines("log") == ["a"])
+  }
+
+  @Test func `L5: a cancellation in the state ends the run`() async throws {
+    let flow = try FlowFixture(
+      #""a": {"run": "touch began; while :; do sleep 0.01; done"}, "b": {"run": "true", "needs": ["a"]}"#)
+    let began = flow.folder.path + "/began"
+    let printed = try await flow.program(["run", "f.json"]).run { _ in
+      try await eventually { FileManager.default.fileExists(atPath: began) }
+      try SQLiteConnection.open(
+        flow.journal, for: .writing, SQLiteConfiguration(access: .existing)
+      ).execute("UPDATE flow_run SET cancelled = 1, reason = 'enough'")
+    }
+    #expect(printed.status == 1)
+    #expect(
+      printed.error.contains("cancelled in the journal; the same command begins a new run"),
+      "\(printed.error)")
+    #expect(
+      FlowFixture.stored("SELECT state || ' ' || reason FROM flow_run", in: flow.journal)
+        == ["cancelled enough"])
+  }
+
+  @Test func `L9: a program that asks whether the flow runs does not keep it from running`()
+    async throws
+  {
+    let flow = try FlowFixture(#""a": {"run": "true"}"#)
+    try flow.folder.write("", to: ".flow/f/run.lock")
+    let lock = flow.folder.path + "/.flow/f/run.lock"
+    let isOver = Lock(false)
+    async let _ = Task.detached {
+      while !isOver.withLock(\.self) {
+        _ = FileLock.isHeld(lock)
+        await Task.yield()
+      }
+    }.value
+    defer { isOver.withLock { $0 = true } }
+    for _ in 0..<5 {
+      let printed = try await flow.run("--fresh")
+      #expect(printed.status == 0, "\(printed.error)")
+    }
   }
 
   @Test func `L9: a second run fails with status 75, and no lock remains after SIGKILL`()
