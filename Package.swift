@@ -92,8 +92,7 @@ let package = Package(
     .target(
       name: "FlowFiles",
       dependencies: [
-        "CompositeOperations", "CompositeOperationsFoundation", "DurableOperations",
-        "SQLiteSupport", "SystemSupport",
+        "CompositeOperations", "CompositeOperationsFoundation", "SQLiteSupport", "SystemSupport",
       ],
       swiftSettings: strict),
     .target(

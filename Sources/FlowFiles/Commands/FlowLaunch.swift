@@ -1,20 +1,20 @@
-import CompositeOperationsFoundation
+package import CompositeOperationsFoundation
 import Foundation
 import SystemSupport
 
 /// A command with everything that its process needs, on this or on another machine.
-struct FlowLaunch: Codable, Hashable, Sendable {
-  let program: String
+package struct FlowLaunch: Codable, Hashable, Sendable {
+  package let program: String
   let arguments: [String]
   /// The absolute path of the working folder.
-  let directory: String
+  package let directory: String
   /// The variables to set in the inherited environment.
   var variables: [String: String]
   /// The absolute path of the file for the standard input; nil for an empty one.
-  let standardInput: String?
+  package let standardInput: String?
   /// How many bytes of the standard output are returned, apart from those of standard error; nil if
   /// both are one output.
-  let outputLimit: Int?
+  package let outputLimit: Int?
   /// Identifies what the step uses: its inputs, and what the steps that it needs have made. A command
   /// of an earlier process is continued only with the same.
   let basis: String
@@ -22,7 +22,7 @@ struct FlowLaunch: Codable, Hashable, Sendable {
   var words: [String] { [program] + arguments }
 
   /// The operation that runs the program. The caller sets where the output goes.
-  var process: ProcessOperation {
+  package var process: ProcessOperation {
     let process = ProcessOperation(program, arguments: arguments, in: directory)
       .settingVariables(variables.mapValues { $0 })
     return standardInput.map { process.reading(.file($0)) } ?? process
@@ -43,9 +43,9 @@ package struct FlowCommandResult: Codable, Hashable, Sendable {
   /// The name of the machine.
   let host: String
   /// Whether it ended because its flow asked for that.
-  let isStopped: Bool
+  package let isStopped: Bool
 
-  init(_ result: ProcessResult, on host: String = "", isStopped: Bool = false) {
+  package init(_ result: ProcessResult, on host: String = "", isStopped: Bool = false) {
     switch result.status {
     case .exited(let code): (self.code, isSignal) = (code, false)
     case .signalled(let signal): (code, isSignal) = (signal.rawValue, true)
@@ -59,14 +59,14 @@ package struct FlowCommandResult: Codable, Hashable, Sendable {
   }
 
   /// A command that was stopped before its process began.
-  init(stoppedOn host: String) {
+  package init(stoppedOn host: String) {
     (code, isSignal) = (ProcessSignal.terminate.rawValue, true)
     (output, droppedOutput, errorOutput, droppedErrorOutput) = (Data(), 0, Data(), 0)
     self.host = host
     isStopped = true
   }
 
-  var status: ProcessStatus {
+  package var status: ProcessStatus {
     isSignal ? .signalled(ProcessSignal(rawValue: code)) : .exited(code)
   }
 

@@ -2,20 +2,24 @@ import SQLiteSupport
 import SystemSupport
 
 /// The leader of a session of processes that ran a command, as the journal identifies it.
-struct FlowCommandProcess: Codable, Hashable, Sendable {
+package struct FlowCommandProcess: Codable, Hashable, Sendable {
   let unit: String
   let process: Int32
   /// See ``ListedProcess/began``.
   let began: Int64
   /// See ``ProcessTable/boot``.
   let boot: String
+
+  package init(unit: String, process: Int32, began: Int64, boot: String) {
+    (self.unit, self.process, self.began, self.boot) = (unit, process, began, boot)
+  }
 }
 
 /// The processes of a flow that have outlived the process that ran the flow.
 ///
 /// They are found by the environment variables that mark the commands of the flow, by the commands in
 /// the journal, which has the commands that ran longer than 50 ms, and as descendants of both.
-struct FlowOrphans: Sendable {
+package struct FlowOrphans: Sendable {
   /// The steps and children whose processes are running.
   let units: Set<String>
   private let find: @Sendable () -> [FlowProcess]
@@ -25,7 +29,7 @@ struct FlowOrphans: Sendable {
   ///   - mark: The value of ``FlowProcesses/variable``.
   ///   - isLeft: Whether a unit has succeeded after the success with a number, which was the last one
   ///     when the process of its flow began. Its background processes continue.
-  init(
+  package init(
     _ recorded: [FlowCommandProcess], mark: String,
     unless isLeft: @escaping @Sendable (_ unit: String, _ beginning: Int64) -> Bool = { _, _ in
       false
@@ -59,7 +63,7 @@ struct FlowOrphans: Sendable {
   ///
   /// - Parameter grace: Returns the time between SIGTERM and SIGKILL for a unit.
   /// - Throws: A ``FlowFailure`` if some do not end.
-  func terminate(within grace: (_ unit: String) -> Duration) async throws {
+  package func terminate(within grace: (_ unit: String) -> Duration) async throws {
     let ender = FlowProcessEnder(find: find)
     let left = await withTaskGroup(of: [Int32].self) { group in
       for unit in units {

@@ -5,9 +5,9 @@ import SystemSupport
 
 /// The commands that run: for an exit that does not wait for them, and in the journal for the next
 /// process.
-final class FlowProcesses: Sendable {
+package final class FlowProcesses: Sendable {
   /// The environment variable that marks the commands of a flow.
-  static let variable = "COOP_FLOW"
+  package static let variable = "COOP_FLOW"
   /// How long a command runs before it is stored. Most commands end before that.
   private static let delay = DispatchTimeInterval.milliseconds(50)
 

@@ -1,7 +1,7 @@
 import CompositeOperations
 
 /// A value that is set once, and for which any number of tasks wait.
-final class Promise<Value: Sendable>: Sendable {
+package final class Promise<Value: Sendable>: Sendable {
   private struct State: Sendable {
     var value: Value?
     var waiters: [Int: CheckedContinuation<Value, any Error>] = [:]
@@ -10,11 +10,13 @@ final class Promise<Value: Sendable>: Sendable {
 
   private let state = Lock(State())
 
+  package init() {}
+
   /// The value; nil if it is not set yet.
-  var current: Value? { state.withLock(\.value) }
+  package var current: Value? { state.withLock(\.value) }
 
   /// Sets the value. A later value has no effect.
-  func set(_ value: Value) {
+  package func set(_ value: Value) {
     let waiters = state.withLock { state in
       if state.value != nil { return [CheckedContinuation<Value, any Error>]() }
       state.value = value
@@ -27,7 +29,7 @@ final class Promise<Value: Sendable>: Sendable {
   /// Waits for the value.
   ///
   /// - Throws: `CancellationError` if the task is cancelled.
-  func wait() async throws -> Value {
+  package func wait() async throws -> Value {
     let number = state.withLock { state in
       state.lastWaiter += 1
       return state.lastWaiter

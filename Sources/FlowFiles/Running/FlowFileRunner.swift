@@ -1,5 +1,4 @@
 import CompositeOperations
-import DurableOperations
 import Foundation
 import SystemSupport
 
@@ -31,7 +30,7 @@ struct FlowFileRunner: Sendable {
   ///   - isSole: See ``FlowRun/isSole``.
   /// - Throws: See ``FlowRun/perform(in:)``.
   func run(
-    on workers: (@Sendable () throws -> RunStore)?, _ commands: FlowRunningCommands, isSole: Bool,
+    on workers: FlowWorkersOpener?, _ commands: FlowRunningCommands, isSole: Bool,
     in context: OperationContext
   ) async throws -> FlowReport {
     try folder.make()
@@ -92,7 +91,7 @@ struct FlowFileRunner: Sendable {
 
   private func run(
     _ start: FlowStart, _ definitions: [String: String],
-    on workers: (@Sendable () throws -> RunStore)?, _ commands: FlowRunningCommands, isSole: Bool,
+    on workers: FlowWorkersOpener?, _ commands: FlowRunningCommands, isSole: Bool,
     in context: OperationContext
   ) async throws -> FlowReport {
     let reporter = FlowReporter(
@@ -120,7 +119,7 @@ struct FlowFileRunner: Sendable {
 
   private func run(
     _ start: FlowStart, _ definitions: [String: String], _ reporter: FlowReporter,
-    on workers: (@Sendable () throws -> RunStore)?, _ commands: FlowRunningCommands, isSole: Bool,
+    on workers: FlowWorkersOpener?, _ commands: FlowRunningCommands, isSole: Bool,
     in context: OperationContext, _ result: inout FlowResult
   ) async throws {
     if start.run.number == 1, folder.hasFormerJournal {

@@ -1,6 +1,5 @@
 public import CompositeOperations
 public import CompositeOperationsFoundation
-package import DurableOperations
 import Foundation
 import SystemSupport
 
@@ -42,7 +41,7 @@ public struct FlowRun: ComposableOperation {
   private let onEvent: @Sendable (FlowEvent) -> Void
   private let commands = FlowRunningCommands()
   /// Opens the store whose workers run the commands; nil to run them in this process.
-  package var workers: (@Sendable () throws -> RunStore)?
+  package var workers: FlowWorkersOpener?
   /// Whether no other code of this process starts processes. Then a process without a sign of its step
   /// is one of the flow.
   package var isSole = false

@@ -1,5 +1,5 @@
 import CompositeOperations
-import CompositeOperationsFoundation
+package import CompositeOperationsFoundation
 import SystemSupport
 
 /// How a step, or a child of a step, ended.
@@ -61,7 +61,7 @@ public struct FlowEnd: Sendable {
 }
 
 /// Why a step or a child failed.
-enum FlowFailure: Error, CustomStringConvertible {
+package enum FlowFailure: Error, CustomStringConvertible {
   case status(ProcessStatus)
   case timeout(Duration)
   case onlyIf(ProcessStatus)
@@ -78,7 +78,7 @@ enum FlowFailure: Error, CustomStringConvertible {
     }
   }
 
-  var description: String {
+  package var description: String {
     switch self {
     case .status(let status): "\(status)"
     case .timeout(let limit): "timeout of \(limit.readableTime)"

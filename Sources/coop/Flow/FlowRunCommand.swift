@@ -32,7 +32,9 @@ struct FlowRunCommand {
       of: file, with: arguments.run, stateIn: arguments.state, onEvent: printer.print)
     run.isSole = true
     if let address = arguments.address {
-      run.workers = { [queue = arguments.queue] in try Self.workers(at: address, queue: queue) }
+      run.workers = { [queue = arguments.queue] in
+        try await FlowCommandStore(Self.workers(at: address, queue: queue))
+      }
     }
     let program = try await ProgramRun(
       of: run, observedBy: observation, awaitsEnd: true,

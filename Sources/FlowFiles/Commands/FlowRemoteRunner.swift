@@ -1,6 +1,5 @@
 import CompositeOperations
 import CompositeOperationsFoundation
-import DurableOperations
 import Foundation
 import SystemSupport
 
@@ -16,20 +15,20 @@ final class FlowRemoteRunner: FlowRunner {
     var ended: [ExactText: [Int]] = [:]
   }
 
-  private let commands: FlowCommandStore
+  private let commands: FlowSentCommands
   private let checker: FlowChecker
   private let state: Lock<State>
 
   /// - Parameter continued: The commands of an earlier process that can be continued.
   init(
-    _ commands: FlowCommandStore, _ checker: FlowChecker, continuing continued: [FlowSentCommand]
+    _ commands: FlowSentCommands, _ checker: FlowChecker, continuing continued: [FlowSentCommand]
   ) {
     self.commands = commands
     self.checker = checker
     state = Lock(State(continued: Dictionary(grouping: continued) { ExactText($0.unit) }))
   }
 
-  var mostLineBytes: Int { RunFlowCommand.mostLineBytes }
+  var mostLineBytes: Int { commands.workers.mostLineBytes }
 
   func run(
     _ launch: FlowLaunch, of unit: FlowUnit,
@@ -70,7 +69,7 @@ final class FlowRemoteRunner: FlowRunner {
       return state.continued.values.flatMap(\.self)
     }
     try await commands.stop(left)
-    await commands.store.close()
+    await commands.workers.close()
   }
 
   // MARK: Commands
@@ -89,7 +88,7 @@ final class FlowRemoteRunner: FlowRunner {
   private func earlierResult(
     of command: FlowSentCommand, _ launch: FlowLaunch, _ beginOutput: () throws -> Void
   ) async throws -> FlowCommandResult? {
-    do { return try await result(of: command, launch, beginOutput) } catch is RunExistsError {
+    do { return try await result(of: command, launch, beginOutput) } catch is FlowCommandExistsError {
       try await commands.stop([command])
       return nil
     }
@@ -99,11 +98,11 @@ final class FlowRemoteRunner: FlowRunner {
     of launch: FlowLaunch, _ unit: FlowUnit, _ beginOutput: () throws -> Void
   ) async throws -> FlowCommandResult {
     let command = try await commands.journal.addCommand(
-      of: unit.name, run: checker.run, at: commands.place,
+      of: unit.name, run: checker.run, at: commands.workers.place,
       definition: checker.definitions[unit.step.name] ?? "",
       succeeded: checker.record(of: unit)?.number ?? 0)
     if let result = try await result(of: command, launch, beginOutput) { return result }
-    throw FlowFailure.other("run \(commands.id(command)) was cancelled in \(commands.place)")
+    throw FlowFailure.other("run \(commands.id(command)) was cancelled in \(commands.workers.place)")
   }
 
   /// Runs a command, and appends its output to the log, unless an earlier process has done that.
@@ -125,8 +124,8 @@ final class FlowRemoteRunner: FlowRunner {
   private func unloggedResult(
     of command: FlowSentCommand, _ launch: FlowLaunch
   ) async throws -> FlowCommandResult? {
-    let outcome: Outcome<FinishedSteps>
-    do { outcome = try await commands.outcome(of: command, launch) } catch {
+    let result: FlowCommandResult?
+    do { result = try await commands.result(of: command, launch) } catch {
       guard Task.isCancelled else { throw error }
       // In a task of its own, because this one is cancelled.
       let result = await Task { [commands] in
@@ -137,14 +136,7 @@ final class FlowRemoteRunner: FlowRunner {
       return result
     }
     noteEnd(command)
-    switch outcome {
-    case .result(let steps):
-      if let result = steps.last?.result(of: RunFlowCommand.self) { return result }
-      throw FlowFailure.other("run \(commands.id(command)) has no result")
-    case .error(let error):
-      throw FlowFailure.other("\((error as? SequentialOperationError)?.cause ?? error)")
-    case .cancelled: return nil
-    }
+    return result
   }
 
   private func noteEnd(_ command: FlowSentCommand) {

@@ -1,6 +1,7 @@
 import CompositeOperations
 import CompositeOperationsFoundation
 import DurableOperations
+import FlowFiles
 import SystemSupport
 
 /// The process of a command, which the durable run identifies for the next claim.

@@ -1,4 +1,3 @@
-import DurableOperations
 import SQLiteSupport
 import SystemSupport
 
@@ -25,10 +24,10 @@ struct FlowSentCommand: Hashable, Sendable {
   /// The name of its run in the store.
   ///
   /// - Parameter journal: The identity of the journal.
-  func id(flow: String, journal: String) -> RunID {
+  func id(flow: String, journal: String) -> String {
     // The number makes a name unique whose end is cut off.
-    let name = "\(flow)@\(journal)#\(run)/\(JournalKey.escaped(unit))"
-    return RunID("\(name.shortened(toBytes: 170))/\(number)")
+    let name = "\(flow)@\(journal)#\(run)/\(FlowFolder.fileName(unit))"
+    return "\(String(decoding: name.utf8.prefix(170), as: UTF8.self))/\(number)"
   }
 }
 

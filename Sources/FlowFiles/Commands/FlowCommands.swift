@@ -1,4 +1,3 @@
-import DurableOperations
 import SystemSupport
 
 /// The commands of a run, and those of earlier runs that workers may still be running.
@@ -22,20 +21,21 @@ struct FlowCommands {
 
   /// The runner of the commands, after the end of those of earlier runs that are not continued.
   ///
-  /// - Parameter workers: Opens the store of the workers; nil to run the commands in this process.
+  /// - Parameter workers: Opens their store; nil to run the commands in this process.
   func runner(
-    on workers: (() throws -> RunStore)?, _ processes: FlowProcesses
+    on workers: FlowWorkersOpener?, _ processes: FlowProcesses
   ) async throws -> any FlowRunner {
     var sent = try await journal.sentCommands()
     guard let workers else {
       try await leave(sent)
       return FlowLocalRunner(log: checker.log, processes: processes)
     }
-    let commands = try await FlowCommandStore(workers(), journal, report: report)
+    let store = try await workers()
+    let commands = try await FlowSentCommands(to: store, journal, report: report)
     do {
-      let elsewhere = sent.filter { $0.place != commands.place }
+      let elsewhere = sent.filter { $0.place != store.place }
       try await leave(elsewhere)
-      sent = sent.filter { $0.place == commands.place }
+      sent = sent.filter { $0.place == store.place }
       let continued = sent.filter { plan.canContinue($0, checker) }
       try await commands.stop(sent.filter { !continued.contains($0) })
       if !continued.isEmpty {
@@ -43,7 +43,7 @@ struct FlowCommands {
       }
       return FlowRemoteRunner(commands, checker, continuing: continued)
     } catch {
-      await commands.store.close()
+      await store.close()
       throw error
     }
   }

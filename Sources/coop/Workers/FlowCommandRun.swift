@@ -1,19 +1,20 @@
-package import CompositeOperations
+import CompositeOperations
 import CompositeOperationsFoundation
-package import DurableOperations
+import DurableOperations
+import FlowFiles
 import Foundation
 import SystemSupport
 
 /// The run of a command of a flow in the store of the workers.
 ///
 /// A status other than 0 is a result, and no error of the run.
-package struct FlowCommandRun: DurableSequence {
-  package static let flowName = "flow-command"
+struct FlowCommandRun: DurableSequence {
+  static let flowName = "flow-command"
 
   let launch: FlowLaunch
   let id: RunID
 
-  package mutating func nextOperation(
+  mutating func nextOperation(
     after previous: FinishedStep?
   ) throws -> (any ComposableOperation)? {
     guard let previous else { return RunFlowCommand(launch: launch, id: id) }
@@ -24,9 +25,9 @@ package struct FlowCommandRun: DurableSequence {
 }
 
 /// Runs the command of a flow on the machine of a worker.
-package struct RunFlowCommand: ComposableOperation {
+struct RunFlowCommand: ComposableOperation {
   /// The store of the worker, which runs this task.
-  @TaskLocal package static var store: RunStore?
+  @TaskLocal static var store: RunStore?
   /// How many bytes of the output are kept if it is one output: the last ones.
   static let mostOutput = 256 << 10
   /// How many bytes of the standard output are kept for `lines-of`: the first ones. In base64, with
@@ -37,11 +38,11 @@ package struct RunFlowCommand: ComposableOperation {
   let launch: FlowLaunch
   let id: RunID
 
-  package var operationName: String {
+  var operationName: String {
     launch.program.split(separator: "/").last.map(String.init) ?? ""
   }
 
-  package func perform(in context: OperationContext) async throws -> FlowCommandResult {
+  func perform(in context: OperationContext) async throws -> FlowCommandResult {
     guard let store = Self.store else {
       throw FlowFailure.other("a command can only be run by coop worker ADDRESS --commands")
     }
