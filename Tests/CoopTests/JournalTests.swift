@@ -392,7 +392,7 @@ import Testing
     for action in Array(repeating: ["list", "check"], count: 20).joined() {
       #expect(try await Program.coop("journal", path, action).run().status == 0)
       let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-      #expect(Set(files) == ["state.sqlite", "run.lock", "state.sqlite-owners", "runs"])
+      #expect(Set(files) == ["state.sqlite", "run.lock", "runs"])
     }
   }
 

@@ -88,7 +88,8 @@ final class FlowRemoteRunner: FlowRunner {
   private func earlierResult(
     of command: FlowSentCommand, _ launch: FlowLaunch, _ beginOutput: () throws -> Void
   ) async throws -> FlowCommandResult? {
-    do { return try await result(of: command, launch, beginOutput) } catch is FlowCommandExistsError {
+    do { return try await result(of: command, launch, beginOutput) } catch is FlowCommandExistsError
+    {
       try await commands.stop([command])
       return nil
     }
@@ -102,7 +103,8 @@ final class FlowRemoteRunner: FlowRunner {
       definition: checker.definitions[unit.step.name] ?? "",
       succeeded: checker.record(of: unit)?.number ?? 0)
     if let result = try await result(of: command, launch, beginOutput) { return result }
-    throw FlowFailure.other("run \(commands.id(command)) was cancelled in \(commands.workers.place)")
+    throw FlowFailure.other(
+      "run \(commands.id(command)) was cancelled in \(commands.workers.place)")
   }
 
   /// Runs a command, and appends its output to the log, unless an earlier process has done that.

@@ -15,7 +15,8 @@ package protocol FlowWorkers: Sendable {
   /// - Throws: A ``FlowCommandExistsError`` if the name has another command; the error of the store;
   ///   `CancellationError`.
   func result(
-    of id: String, for unit: String, _ launch: FlowLaunch, report: @escaping @Sendable (String) -> Void
+    of id: String, for unit: String, _ launch: FlowLaunch,
+    report: @escaping @Sendable (String) -> Void
   ) async throws -> FlowCommandResult?
 
   /// Ends a command, and waits until it has ended.

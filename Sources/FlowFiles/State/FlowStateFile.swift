@@ -11,13 +11,11 @@ package struct FlowStateFile: Sendable {
 
   /// Nil if there is no such file, or if it is another one.
   package init?(_ path: String) {
-    // The header of an SQLite file has the number of the program at byte 68.
-    guard let file = try? FileDescriptor.open(path, .readOnly) else { return nil }
-    defer { try? file.close() }
-    var header = [UInt8](repeating: 0, count: 72)
-    guard (try? file.read(into: &header)) == header.count,
-      header[68...].reduce(0, { $0 << 8 | Int64($1) }) == Self.applicationID
-    else { return nil }
+    // Of a run in progress, the number may only be in the log beside the file. So SQLite reads it.
+    let connection = try? SQLiteConnection.open(
+      path, for: .reading, SQLiteConfiguration(access: .existing))
+    let number = try? connection?.fetchOne("PRAGMA application_id") { $0.integer(at: 0) }
+    guard number == Self.applicationID else { return nil }
     self.path = path
   }
 

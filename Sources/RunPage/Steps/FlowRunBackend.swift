@@ -43,7 +43,8 @@ package struct FlowRunBackend: RunBackend {
 
   package func run(_ id: RunID) async throws -> StoredRun? {
     try await Self.perform(on: reader) { connection in
-      try connection.fetchOne("SELECT * FROM (\(Self.rows)) WHERE id = ?1", [.text(id.text)], Self.run)
+      try connection.fetchOne(
+        "SELECT * FROM (\(Self.rows)) WHERE id = ?1", [.text(id.text)], Self.run)
     }
   }
 
@@ -147,7 +148,8 @@ package struct FlowRunBackend: RunBackend {
       id: RunID(row.text(at: 0) ?? ""), flow: flowName, state: state, sequence: sequence,
       initial: sequence, stepCount: 0, fence: 0, owner: number(2).map { Int($0) }, claims: 0,
       wake: nil, event: nil, cancelled: number(3), reason: state == .error ? nil : reason,
-      outcome: state == .error ? outcome(reason ?? "") : nil, parent: nil, began: row.integer(at: 5),
+      outcome: state == .error ? outcome(reason ?? "") : nil, parent: nil,
+      began: row.integer(at: 5),
       updated: updated, ended: state.hasEnded ? updated : nil)
   }
 
@@ -219,7 +221,9 @@ package struct FlowRunBackend: RunBackend {
   }
 
   package func retry(_ id: RunID, from step: Int?) async throws { throw refusal }
-  package func send(_ payload: String, as event: String, to id: RunID) async throws { throw refusal }
+  package func send(_ payload: String, as event: String, to id: RunID) async throws {
+    throw refusal
+  }
 
   /// The numbers of runs must not be used twice, and `keep` decides which runs are kept.
   package func forget(endedBefore time: Int64) async throws -> Int { throw refusal }

@@ -57,7 +57,7 @@ final class FlowRunReader: Sendable {
     let found = try await read(from: ["flow_run", "flow_step", "flow_size"]) { connection in
       try connection.fetchAll(
         """
-        SELECT key, steps, count(state), count(*) FILTER (WHERE state = 'failed')
+        SELECT key, steps, count(flow_step.state), count(*) FILTER (WHERE flow_step.state = 'failed')
         FROM (SELECT key, value ->> 0 AS flow, CAST(value ->> 1 AS INTEGER) AS run
             FROM json_each(?1)) AS wanted
           CROSS JOIN flow_run ON flow_run.flow = wanted.flow AND number = wanted.run

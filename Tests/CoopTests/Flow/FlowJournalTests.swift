@@ -45,7 +45,8 @@ import Testing
 
   @Test func `L5: a state that is also a journal is taken over with its successes`() async throws {
     let flow = try FlowFixture(
-      #""a": {"run": "echo a >> log; touch out", "outputs": ["out"]}, "b": {"run": "echo b >> log", "needs": ["a"]}"#)
+      #""a": {"run": "echo a >> log; touch out", "outputs": ["out"]}, "b": {"run": "echo b >> log", "needs": ["a"]}"#
+    )
     #expect(try await flow.run().status == 0)
     let connection = try SQLiteConnection.open(
       flow.journal, for: .writing, SQLiteConfiguration(access: .existing))
@@ -66,7 +67,8 @@ import Testing
     #expect(printed.status == 0, "\(printed.error)")
     #expect(flow.lines("log") == ["a", "b", "b"])
     #expect(
-      FlowFixture.stored("SELECT name FROM sqlite_schema WHERE name NOT LIKE '%flow%'", in: flow.journal)
+      FlowFixture.stored(
+        "SELECT name FROM sqlite_schema WHERE name NOT LIKE '%flow%'", in: flow.journal)
         == ["sqlite_sequence"])
     #expect(
       FlowFixture.stored("SELECT number || state FROM flow_run ORDER BY number", in: flow.journal)
@@ -98,7 +100,8 @@ import Testing
 
   @Test func `L5: a cancellation in the state ends the run`() async throws {
     let flow = try FlowFixture(
-      #""a": {"run": "touch began; while :; do sleep 0.01; done"}, "b": {"run": "true", "needs": ["a"]}"#)
+      #""a": {"run": "touch began; while :; do sleep 0.01; done"}, "b": {"run": "true", "needs": ["a"]}"#
+    )
     let began = flow.folder.path + "/began"
     let printed = try await flow.program(["run", "f.json"]).run { _ in
       try await eventually { FileManager.default.fileExists(atPath: began) }
