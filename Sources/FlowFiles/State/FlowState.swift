@@ -14,8 +14,8 @@ import SystemSupport
 /// for step in try await state.dryRun().steps { print(step.name, step.reason) }
 /// ```
 public struct FlowState: Sendable {
-  private let file: FlowFile
-  private let folder: FlowFolder
+  let file: FlowFile
+  let folder: FlowFolder
 
   /// - Parameters:
   ///   - file: The flow file.
@@ -78,7 +78,7 @@ public struct FlowState: Sendable {
   }
 
   /// Calls a body with the journal; with nil if the flow has not run yet.
-  private func reading<Value>(_ body: (FlowJournal?) async throws -> Value) async throws -> Value {
+  func reading<Value>(_ body: (FlowJournal?) async throws -> Value) async throws -> Value {
     let path = folder.database
     if FileSystem.isMissing(path) { return try await body(nil) }
     // SQLite needs files beside it.

@@ -57,7 +57,9 @@ enum CompletionTable {
         "status", "shows the last run", positions: [.file], options: [state, help]),
       CompletionNode(
         "log", "shows the output of a step", positions: [.file, .names(.steps)],
-        options: [state, help]),
+        options: [
+          CompletionOption("--follow", "shows it until the step has ended"), state, help,
+        ]),
       CompletionNode("schema", "prints the format of flow files", options: [help]),
     ],
     options: [help])

@@ -26,6 +26,8 @@ struct FlowArguments {
   private(set) var output: FlowOutputMode?
   /// The path of the flow file; empty for `schema`.
   private(set) var file = ""
+  /// Whether `log` continues until the step has ended.
+  private(set) var follows = false
   /// The step of `log`.
   private(set) var step = ""
 
@@ -59,7 +61,8 @@ struct FlowArguments {
     case .run:
       "--set, --state, --run, --keep-going, --fresh, --force, --from, --only, --dry-run, --on, "
         + "--queue, --output, --timeline, --trace or --json"
-    case .status, .log: "--state"
+    case .status: "--state"
+    case .log: "--follow or --state"
     case .show, .schema: "no options"
     }
   }
@@ -73,6 +76,7 @@ struct FlowArguments {
     case ("--state", .run), ("--state", .status), ("--state", .log),
       ("--journal", .run), ("--journal", .status), ("--journal", .log):
       state = try text(argument.text ?? "", "the path of a folder", &rest)
+    case ("--follow", .log), ("-f", .log): follows = true
     case ("--set", .run):
       let pair = try text("--set", "name=text", &rest)
       guard let equal = pair.firstIndex(of: "="), equal > pair.startIndex else {

@@ -9,7 +9,7 @@ struct FlowCommandLine {
                               [--json] [--trace FILE] [--timeline FILE]
            coop flow show FILE
            coop flow status FILE [--state FOLDER]
-           coop flow log FILE STEP [--state FOLDER]
+           coop flow log FILE STEP [--follow] [--state FOLDER]
            coop flow schema
 
     Runs the commands of a flow file, in YAML or JSON, as a graph. A journal stores the success of each step before the
@@ -39,6 +39,7 @@ struct FlowCommandLine {
       --queue QUEUE     the queue of the workers in the database (default: default)
       --output MODE     the output of the commands: quiet (only in the logs), live (each line after the name of its
                         step) or grouped (all lines of a step when it ends); default: the 'output' of FILE, or quiet
+      --follow, -f      prints the log as it grows, until the step has ended
       --json            prints a line with a JSON object for each event
     \(TraceOptions.usage)
 

@@ -46,7 +46,11 @@ struct FlowQueries {
 
   /// Prints the log of a step or a child.
   func log() async throws {
-    try StandardOutput().write(try await state.log(of: arguments.step))
+    let output = StandardOutput()
+    guard arguments.follows else {
+      return try output.write(try await state.log(of: arguments.step))
+    }
+    try await state.followLog(of: arguments.step) { try output.write($0) }
   }
 
   private func write(_ text: String) throws {

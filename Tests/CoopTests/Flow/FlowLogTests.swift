@@ -19,6 +19,62 @@ import Testing
     #expect(try await flow.flow("log", "f.json", "a").text.hasSuffix("\nout4\nerror4\n"))
   }
 
+  /// A program that writes what `coop flow log --follow` prints to a file.
+  private static func follow(_ step: String, in flow: FlowFixture) -> Program {
+    var program = flow.program(["log", "-f", "f.json", step])
+    program.arguments =
+      ["-c", "exec \"$0\" \"$@\" > followed", program.executable.path] + program.arguments
+    program.executable = URL(fileURLWithPath: "/bin/sh")
+    return program
+  }
+
+  @Test func `L4: a log is followed until its step has ended`() async throws {
+    let flow = try FlowFixture(
+      #"""
+      "a": {"run": "until test -e begin; do sleep 0.01; done"},
+      "b": {"run": "echo one; until test -e go; do sleep 0.01; done; echo two; false", "retries": 1,
+        "needs": ["a"]},
+      "c": {"run": "until test -e end; do sleep 0.01; done"}
+      """#)
+    #expect(try await flow.flow("log", "--follow", "f.json", "x").status == 1)
+    let none = try await flow.flow("log", "--follow", "f.json", "b")
+    #expect(none.status == 1)
+    #expect(none.error.contains("'b' has no log"), "\(none.error)")
+    let ran = try await flow.program(["run", "f.json", "--keep-going"]).run { _ in
+      try await eventually { flow.exists(flow.log("a")) }
+      let followed = try await Self.follow("b", in: flow).run { _ in
+        // The step has not begun.
+        try flow.folder.write("", to: "begin")
+        try await eventually { flow.text("followed")?.hasSuffix("\none\n") == true }
+        try flow.folder.write("", to: "go")
+      }
+      #expect(followed.status == 0, "\(followed.error)")
+      #expect(flow.text("followed") == flow.text(flow.log("b")))
+      #expect(
+        flow.lines("followed").filter { !$0.hasPrefix("===") } == ["one", "two", "one", "two"])
+      // The run is still in progress.
+      try flow.folder.write("", to: "end")
+    }
+    #expect(ran.status == 1)
+    let later = try await flow.flow("log", "-f", "f.json", "b")
+    #expect(later.text == flow.text(flow.log("b")))
+  }
+
+  @Test func `L4: a log of a killed flow is followed to its end`() async throws {
+    let flow = try FlowFixture(
+      #""a": {"run": "echo one; touch began; until test -e go; do sleep 0.01; done; echo two; kill -9 $PPID"}"#
+    )
+    _ = try await flow.program(["run", "f.json"]).run { _ in
+      try await eventually { flow.exists("began") }
+      let followed = try await Self.follow("a", in: flow).run { _ in
+        try await eventually { flow.text("followed")?.hasSuffix("\none\n") == true }
+        try flow.folder.write("", to: "go")
+      }
+      #expect(followed.status == 0, "\(followed.error)")
+      #expect(flow.text("followed")?.hasSuffix("\none\ntwo\n") == true)
+    }
+  }
+
   @Test func `L4: a run that is too old keeps no logs, except the one that is continued`()
     async throws
   {

@@ -1,0 +1,61 @@
+import SQLiteSupport
+import SystemSupport
+
+extension FlowState {
+  /// How often the log and the state are looked at.
+  private static let interval = Duration.milliseconds(200)
+
+  /// Passes on the log of a step, or of a child such as `step[value]`, as it grows, until the step has
+  /// ended.
+  ///
+  /// While the flow runs, it is the log of that run, also if the step has not begun yet. Otherwise it is
+  /// the one that ``log(of:)`` returns.
+  ///
+  /// - Parameter body: Receives the bytes in order, each once.
+  /// - Throws: A ``FlowFileError`` if there is no such step; an error if there is no log; the error of the
+  ///   body; `CancellationError`.
+  public func followLog(of name: String, _ body: ([UInt8]) throws -> Void) async throws {
+    try file.checkStep(name.utf8.last == UInt8(ascii: "]") ? name.stepName : name)
+    var log: (run: Int, file: FileDescriptor)?
+    defer { try? log?.file.close() }
+    while true {
+      // In this order, so that the last output is read after the end that is seen.
+      let isRunning = FileLock.isHeld(folder.runLock)
+      let progress = try await reading { try await $0?.progress(of: name) }
+      let isOver = !isRunning || log.map { $0.run != progress?.run } ?? false
+      if log == nil, isRunning, let progress {
+        let path = folder.path(ofLog: name, inRun: progress.run)
+        log = (try? FileDescriptor.open(path, .readOnly)).map { (progress.run, $0) }
+      }
+      if let log {
+        var block = [UInt8](repeating: 0, count: 1 << 16)
+        while case let count = try log.file.read(into: &block), count > 0 {
+          try body(Array(block[..<count]))
+        }
+        if isOver || progress?.hasEnded == true { return }
+      } else if isOver || progress?.hasEnded == true {
+        return try body(try await self.log(of: name))
+      }
+      try await Task.sleep(for: Self.interval)
+    }
+  }
+}
+
+extension FlowJournal {
+  /// Returns the run in progress, and whether a step or a child has ended in it; nil if no process has
+  /// begun or continued a run that has not ended.
+  fileprivate func progress(of unit: String) async throws -> (run: Int, hasEnded: Bool)? {
+    try await worker.run { [flow] connection in
+      try connection.fetchOne(
+        """
+        SELECT number, EXISTS (SELECT 1 FROM flow_step
+          WHERE flow = ?1 AND run = number AND step = ?2 AND state IS NOT NULL)
+        FROM flow_run WHERE flow = ?1 AND state IS NULL AND process IS NOT NULL
+          -- Before that, the steps may have the ends that they had when the run was continued.
+          AND EXISTS (SELECT 1 FROM flow_size WHERE flow = ?1 AND run = number AND began >= updated)
+        ORDER BY updated DESC LIMIT 1
+        """, [.text(flow), .text(unit)]
+      ) { (Int($0.integer(at: 0)), $0.integer(at: 1) != 0) }
+    }
+  }
+}
