@@ -4,15 +4,15 @@ import SystemSupport
 /// stored fingerprint also has the hashes of their contents.
 ///
 /// A path of a folder means all files below it, also hidden ones, and not the folder itself.
-struct FileFingerprint: Hashable, Sendable {
+package struct FileFingerprint: Hashable, Sendable {
   /// A line for each file, sorted: the size in bytes, the time in nanoseconds, the inode and the path.
   /// A colon and the hash can follow the inode. A file that is missing has minus signs.
   ///
   /// It is ASCII: other bytes of a path, and backslashes, are a backslash and two hexadecimal digits.
   /// Strings that are not ASCII would be equal if they are the same characters.
-  let text: String
+  package let text: String
 
-  init(text: String) { self.text = text }
+  package init(text: String) { self.text = text }
 
   /// - Parameters:
   ///   - patterns: The paths and patterns.
@@ -182,14 +182,14 @@ extension [UInt8] {
 }
 
 /// How a set of files differs from an earlier state of it.
-enum FileDifference: Hashable, Sendable, CustomStringConvertible {
+package enum FileDifference: Hashable, Sendable, CustomStringConvertible {
   case newer(String)
   case changed(String)
   case added(String)
   case removed(String)
   case missing(String)
 
-  var description: String {
+  package var description: String {
     switch self {
     case .newer(let path): "\(path.onOneLine) is newer"
     case .changed(let path): "\(path.onOneLine) has changed"

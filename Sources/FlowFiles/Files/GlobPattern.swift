@@ -6,7 +6,7 @@ import SystemSupport
 /// A character is one of UTF-8, and names in NFC and in NFD are different.
 package struct GlobPattern: Hashable, Sendable {
   /// The path, if no character has a meaning; nil otherwise.
-  let path: String?
+  package let path: String?
   /// The names of a pattern; empty for a path.
   let names: [[GlobElement]]
   let isAbsolute: Bool

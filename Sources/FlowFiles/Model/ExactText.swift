@@ -3,20 +3,20 @@ internal import SystemSupport
 /// A text that is compared byte by byte, as the system compares names of files.
 ///
 /// Two strings are equal if they are the same characters, so names in NFC and in NFD would be one key.
-struct ExactText: Hashable, Comparable, Sendable {
+package struct ExactText: Hashable, Comparable, Sendable {
   let text: String
 
-  init(_ text: String) { self.text = text }
+  package init(_ text: String) { self.text = text }
 
-  static func == (one: ExactText, other: ExactText) -> Bool {
+  package static func == (one: ExactText, other: ExactText) -> Bool {
     one.text.hasSameBytes(as: other.text)
   }
 
-  static func < (one: ExactText, other: ExactText) -> Bool {
+  package static func < (one: ExactText, other: ExactText) -> Bool {
     one.text.utf8.lexicographicallyPrecedes(other.text.utf8)
   }
 
-  func hash(into hasher: inout Hasher) {
+  package func hash(into hasher: inout Hasher) {
     var text = text
     text.withUTF8 { unsafe hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
   }

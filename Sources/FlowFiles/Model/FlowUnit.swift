@@ -1,11 +1,15 @@
 /// What is decided, run and stored as a whole: a step without `each`, or a child of a step.
-struct FlowUnit: Sendable {
+package struct FlowUnit: Sendable {
   let step: FlowStep
   /// The value of a child; nil for a step.
   let each: String?
 
+  package init(step: FlowStep, each: String?) {
+    (self.step, self.each) = (step, each)
+  }
+
   /// The name: `step`, or `step[value]`.
-  var name: String { each.map { "\(step.name)[\($0)]" } ?? step.name }
+  package var name: String { each.map { "\(step.name)[\($0)]" } ?? step.name }
 
   /// A text in ASCII that identifies the unit among the processes: names are bytes.
   var processName: String { FlowFolder.fileName(name) }

@@ -6,7 +6,7 @@ extension FlowFile {
   /// - Parameters:
   ///   - environment: The variables of the process.
   ///   - key: The key of the hashes of secrets.
-  func definitions(
+  package func definitions(
     environment: [String: String], hashingWith key: String
   ) -> [String: String] {
     let values = texts
@@ -38,13 +38,13 @@ extension FlowChecker {
 ///
 /// It compares the record of the last success with the definition, with the files that a ``FileView``
 /// sees, and with what the needed steps have made. It knows no time.
-struct FlowChecker: Sendable {
+package struct FlowChecker: Sendable {
   let file: FlowFile
   let folder: FlowFolder
   /// The values of the flow.
   let values: [String: String]
   /// The definitions of the steps by name.
-  let definitions: [String: String]
+  package let definitions: [String: String]
   /// The last successes by the name of the step or the child.
   let records: [ExactText: FlowRecord]
   /// The number of the run.
@@ -63,7 +63,7 @@ struct FlowChecker: Sendable {
     folder.log(of: unit, inRun: run, hiding: secrets)
   }
 
-  init(
+  package init(
     file: FlowFile, folder: FlowFolder, definitions: [String: String],
     records: [ExactText: FlowRecord], run: Int, runs: Set<Int>, hiding secrets: FlowSecrets = .none,
     view: FileView = .system
@@ -103,7 +103,9 @@ struct FlowChecker: Sendable {
   /// - Parameters:
   ///   - needs: What the steps that it needs have made.
   ///   - predecessor: The name of a step that runs again, and after whose end the unit runs.
-  func decision(for unit: FlowUnit, needs: FlowUse, predecessor: String?) throws -> FlowDecision {
+  package func decision(for unit: FlowUnit, needs: FlowUse, predecessor: String?) throws
+    -> FlowDecision
+  {
     let hasOutputs = !unit.step.outputs.isEmpty
     guard let record = record(of: unit) else {
       return .runs(hasOutputs ? .neverSucceeded : .hasNoOutputs)
@@ -160,12 +162,12 @@ struct FlowChecker: Sendable {
   // MARK: The comparison
 
   /// The inputs as a record has them.
-  func recordedInputs(of unit: FlowUnit) throws -> FileFingerprint {
+  package func recordedInputs(of unit: FlowUnit) throws -> FileFingerprint {
     try recorded(inputs(of: unit), after: record(of: unit)?.inputs, of: unit)
   }
 
   /// The outputs as a record has them.
-  func recordedOutputs(of unit: FlowUnit) throws -> FileFingerprint {
+  package func recordedOutputs(of unit: FlowUnit) throws -> FileFingerprint {
     try recorded(outputs(of: unit), after: record(of: unit)?.outputs, of: unit)
   }
 

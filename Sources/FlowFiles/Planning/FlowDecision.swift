@@ -1,7 +1,7 @@
 import SystemSupport
 
 /// What happens with a step or a child in a run.
-enum FlowDecision: Hashable, Sendable {
+package enum FlowDecision: Hashable, Sendable {
   /// It has succeeded in this run, before an interruption.
   case done
   case upToDate
@@ -12,7 +12,7 @@ enum FlowDecision: Hashable, Sendable {
   case excluded
 
   /// Whether nothing is left to do.
-  var isSettled: Bool {
+  package var isSettled: Bool {
     switch self {
     case .done, .upToDate, .excluded: true
     case .runs, .mayRun: false
@@ -21,7 +21,7 @@ enum FlowDecision: Hashable, Sendable {
 }
 
 /// Why a step or a child runs.
-enum FlowReason: Hashable, Sendable, CustomStringConvertible {
+package enum FlowReason: Hashable, Sendable, CustomStringConvertible {
   case selected
   case hasNoOutputs
   case neverSucceeded
@@ -43,7 +43,7 @@ enum FlowReason: Hashable, Sendable, CustomStringConvertible {
   /// The values of its children come from a step that runs first.
   case valuesUnknown(String)
 
-  var description: String {
+  package var description: String {
     switch self {
     case .selected: "selected by an option"
     case .hasNoOutputs: "it has no outputs"

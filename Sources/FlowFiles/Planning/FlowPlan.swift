@@ -3,9 +3,9 @@ import CompositeOperations
 /// What a run does with each step, as far as it is known before the run.
 ///
 /// It follows from the file, the records and a view of the files, and from nothing else.
-struct FlowPlan: Sendable {
+package struct FlowPlan: Sendable {
   /// The decisions by the name of the step.
-  private(set) var decisions: [String: FlowDecision] = [:]
+  package private(set) var decisions: [String: FlowDecision] = [:]
   /// The products of the steps before the run.
   private var states: [String: FlowStepState] = [:]
   /// The values of the children of steps that are known before the run.
@@ -13,7 +13,7 @@ struct FlowPlan: Sendable {
   /// The steps that have succeeded in this run, and run again because their definition changed.
   private(set) var redefined: [String] = []
 
-  init(_ checker: FlowChecker, selection: FlowSelection.Steps) throws {
+  package init(_ checker: FlowChecker, selection: FlowSelection.Steps) throws {
     decisions.reserveCapacity(checker.file.steps.count)
     states.reserveCapacity(checker.file.steps.count)
     for index in checker.file.order {

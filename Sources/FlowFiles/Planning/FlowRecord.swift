@@ -2,7 +2,7 @@ import SystemSupport
 
 /// The last success of a step or a child: the only fact that is stored about it, and all that the
 /// decision uses which is not observed now.
-struct FlowRecord: Hashable, Sendable {
+package struct FlowRecord: Hashable, Sendable {
   /// The name of the step or the child.
   let unit: String
   /// The number of the run to which the success belongs.
@@ -17,24 +17,33 @@ struct FlowRecord: Hashable, Sendable {
   /// The products of the steps that it needs, as it has used them.
   let used: FlowUse
   /// The number of the success. Each success gets the next one of the state file.
-  var number: Int64
+  package var number: Int64
   /// The number of the success that has last changed an output. Without outputs, that is each one.
-  var made: Int64
+  package var made: Int64
   /// When it ended, in milliseconds since 1970, for people.
   let ended: Int64
   /// In nanoseconds.
   let duration: Int64
+
+  package init(
+    unit: String, run: Int, definition: String, inputs: String, outputs: String, lines: [String]?,
+    used: FlowUse, number: Int64, made: Int64, ended: Int64, duration: Int64
+  ) {
+    (self.unit, self.run, self.definition) = (unit, run, definition)
+    (self.inputs, self.outputs, self.lines, self.used) = (inputs, outputs, lines, used)
+    (self.number, self.made, self.ended, self.duration) = (number, made, ended, duration)
+  }
 }
 
 /// Identifies the product of a step, for the steps that need it.
-struct FlowMade: Hashable, Sendable {
+package struct FlowMade: Hashable, Sendable {
   /// See ``FlowRecord/made``. Of several steps or children, the highest one: a new number is higher than
   /// all before it.
   var number: Int64 = 0
   /// Identifies the set of children; nil without children.
   var children: UInt64?
 
-  init(number: Int64) { self.number = number }
+  package init(number: Int64) { self.number = number }
 
   /// The product of a step with these children, or of a step that only groups others.
   ///
@@ -62,7 +71,7 @@ struct FlowMade: Hashable, Sendable {
 }
 
 /// The products that a step uses, by the names of the steps that it needs.
-struct FlowUse: Hashable, Sendable {
+package struct FlowUse: Hashable, Sendable {
   /// How a step has changed since it was used.
   enum Change: Hashable, Sendable {
     case made(String)
@@ -73,7 +82,7 @@ struct FlowUse: Hashable, Sendable {
 
   private(set) var made: [String: FlowMade]
 
-  init(_ made: [String: FlowMade]) { self.made = made }
+  package init(_ made: [String: FlowMade]) { self.made = made }
 
   /// Returns the first difference from what was used before, by name; nil if there is none.
   func change(from earlier: FlowUse) -> Change? {
@@ -103,7 +112,7 @@ struct FlowUse: Hashable, Sendable {
 }
 
 /// The facts about a step that the steps that need it use.
-struct FlowStepState: Hashable, Sendable {
+package struct FlowStepState: Hashable, Sendable {
   var made: FlowMade
   var lines: [String]?
 

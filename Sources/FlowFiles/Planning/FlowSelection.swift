@@ -37,7 +37,7 @@ public struct FlowSelection: Sendable {
 
 extension FlowSelection {
   /// The names of the steps of a selection.
-  struct Steps: Sendable {
+  package struct Steps: Sendable {
     let included: Set<String>
     /// Those that run in any case.
     let forced: Set<String>
@@ -50,7 +50,7 @@ extension FlowSelection {
     try resolved(in: file).included
   }
 
-  func resolved(in file: FlowFile) throws(FlowFileError) -> Steps {
+  package func resolved(in file: FlowFile) throws(FlowFileError) -> Steps {
     for name in targets + only { try file.checkStep(name) }
     if isPart {
       var names = Set(only)
