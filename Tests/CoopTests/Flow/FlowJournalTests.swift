@@ -118,6 +118,21 @@ import Testing
         == ["cancelled enough"])
   }
 
+  @Test func `L9: a run is shown as running while its process lives`() async throws {
+    let flow = try FlowFixture(
+      #""a": {"run": "touch began; while ! test -e go; do sleep 0.01; done"}"#)
+    _ = try await flow.program(["run", "f.json"]).run { process in
+      try await eventually { flow.exists("began") }
+      let running = try await flow.flow("status", "f.json").text
+      #expect(running.contains(": running\n"), "\(running)")
+      kill(process, SIGKILL)
+      try await eventually { hasEnded(process) }
+      let killed = try await flow.flow("status", "f.json").text
+      #expect(killed.contains(": interrupted\n"), "\(killed)")
+      try flow.folder.write("", to: "go")
+    }
+  }
+
   @Test func `L9: a program that asks whether the flow runs does not keep it from running`()
     async throws
   {
