@@ -31,8 +31,8 @@ struct FlowCommands {
       return FlowLocalRunner(log: checker.log, processes: processes)
     }
     let store = try await workers()
-    let commands = try await FlowSentCommands(to: store, journal, report: report)
     do {
+      let commands = try await FlowSentCommands(to: store, journal, report: report)
       let elsewhere = sent.filter { $0.place != store.place }
       try await leave(elsewhere)
       sent = sent.filter { $0.place == store.place }

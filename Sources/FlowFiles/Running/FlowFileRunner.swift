@@ -44,6 +44,7 @@ struct FlowFileRunner: Sendable {
       let (start, definitions): (FlowStart, [String: String])
       do {
         try await journal.open()
+        try await journal.releaseRuns()
         let key = file.secrets.isEmpty ? "" : try await journal.secretKey()
         definitions = file.definitions(
           environment: ProcessInfo.processInfo.environment, hashingWith: key)

@@ -30,7 +30,7 @@ public struct FlowReport: Sendable {
 
   /// Reads a run from the journal.
   ///
-  /// - Parameter isRunning: Whether a process works on it, if it has not ended.
+  /// - Parameter isRunning: Whether a process runs the flow.
   init(
     _ file: FlowFile, _ run: FlowRunRecord, _ journal: FlowJournal, isRunning: Bool
   ) async throws {
@@ -46,7 +46,9 @@ public struct FlowReport: Sendable {
     }
     let children = ends.values.filter { $0.unit.contains("[") }
       .sorted { ExactText($0.unit) < ExactText($1.unit) }
-    self.init(file, run, run.state ?? (isRunning ? .running : .interrupted), steps + children)
+    self.init(
+      file, run, run.state ?? (isRunning && run.hasProcess ? .running : .interrupted),
+      steps + children)
   }
 }
 
@@ -64,12 +66,12 @@ public enum FlowRunState: String, Sendable {
   case failed
   /// It was cancelled, such as by Ctrl-C, or its process has ended. It can be continued.
   case interrupted
-  /// It was cancelled in the journal, or a later run has replaced it.
+  /// Another program has cancelled it, or a later run has replaced it.
   case cancelled
   case running
 }
 
-/// The error of a run of a flow file in which a step has failed, or that was cancelled in the journal.
+/// The error of a run of a flow file in which a step has failed, or that another program has cancelled.
 public struct FlowRunError: Error, CustomStringConvertible {
   public let report: FlowReport
   /// The messages of the failed steps with the last lines of their output, and a summary.

@@ -51,7 +51,7 @@ struct FlowResult: Sendable {
       state = .succeeded
     case .failure(is FlowCancelledError):
       state = .cancelled
-      lines.append("cancelled in the journal; the same command begins a new run")
+      lines.append("cancelled by another program; the same command begins a new run")
     case .failure(let error) where wasCancelled || error.meansCancellation:
       state = .interrupted
       lines.append("interrupted; the same command resumes run \(session.checker.run)")

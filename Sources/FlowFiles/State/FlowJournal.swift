@@ -154,9 +154,11 @@ struct FlowRunRecord: Sendable {
   var state: FlowRunState?
   /// When it ended, was interrupted, or was begun or continued last, in milliseconds since 1970.
   var updated: Int64
+  /// Whether a process has begun or continued it and has not stored its end.
+  var hasProcess = false
 
   fileprivate static let columns =
-    "number, file, \"values\", selection, began, name, state, updated"
+    "number, file, \"values\", selection, began, name, state, updated, process"
 
   fileprivate init(_ row: SQLiteStatement) {
     number = Int(row.integer(at: 0))
@@ -167,6 +169,7 @@ struct FlowRunRecord: Sendable {
     name = row.text(at: 5)
     state = row.text(at: 6).flatMap(FlowRunState.init(rawValue:))
     updated = row.integer(at: 7)
+    hasProcess = row.text(at: 8) != nil
   }
 
   init(
@@ -263,6 +266,21 @@ extension FlowJournal {
   func begin(_ run: FlowRunRecord, replacing replaced: Int?) async throws {
     try await worker.run { [flow] connection in
       try connection.transaction(.immediate) {
+        let key: [SQLiteValue] = [.text(flow), .integer(Int64(run.number))]
+        let isCancelled = try connection.fetchOne(
+          "SELECT 1 FROM flow_run WHERE flow = ?1 AND number = ?2 AND state = 'cancelled'", key
+        ) { _ in true }
+        if isCancelled == true {
+          throw FlowFailure.other(
+            "run \(run.number) was cancelled before it was continued; the same command begins a new run"
+          )
+        }
+        // They begin again. Whoever follows their logs must not see the ends that they had.
+        try connection.execute(
+          """
+          DELETE FROM flow_step WHERE flow = ?1 AND run = ?2
+            AND (state IS NULL OR state NOT IN ('succeeded', 'up to date', 'done'))
+          """, key)
         try connection.execute(
           """
           INSERT OR REPLACE INTO flow_run
@@ -275,10 +293,6 @@ extension FlowJournal {
             run.name.map { .text($0) } ?? .null, .integer(FlowStepRecord.now),
             .integer(Int64(ProcessInfo.processInfo.processIdentifier)),
           ])
-        // The lock of the flow shows that the processes of other runs have ended.
-        try connection.execute(
-          "UPDATE flow_run SET process = NULL WHERE flow = ?1 AND number <> ?2 AND process IS NOT NULL",
-          [.text(flow), .integer(Int64(run.number))])
         if let replaced {
           try connection.execute(
             """
@@ -303,6 +317,18 @@ extension FlowJournal {
     }
   }
 
+  /// Stores that no process works on a run, which the lock of the flow shows. Those whose cancellation
+  /// was requested have ended.
+  func releaseRuns() async throws {
+    try await worker.run { [flow] connection in
+      try connection.execute(
+        """
+        UPDATE flow_run SET process = NULL, state = iif(cancelled IS NULL, NULL, 'cancelled')
+        WHERE flow = ?1 AND state IS NULL AND (process IS NOT NULL OR cancelled IS NOT NULL)
+        """, [.text(flow)])
+    }
+  }
+
   /// Stores how a run has ended.
   ///
   /// - Parameter result: A run that was interrupted has not ended: it can be continued.
@@ -312,7 +338,9 @@ extension FlowJournal {
     try await worker.run { [flow] connection in
       try connection.execute(
         """
-        UPDATE flow_run SET state = ?3, process = NULL, updated = ?4, reason = coalesce(?5, reason)
+        UPDATE flow_run SET process = NULL, updated = ?4, reason = coalesce(?5, reason),
+          -- A request that has come too late for this process counts for the next one.
+          state = iif(?3 IS NULL AND cancelled IS NOT NULL, 'cancelled', ?3)
         WHERE flow = ?1 AND number = ?2
         """,
         [
@@ -333,14 +361,15 @@ extension FlowJournal {
       guard let version = try? await worker.run({ try $0.dataVersion }), version != last else {
         continue
       }
-      last = version
       let isCancelled = try? await worker.run { [flow] connection in
         try connection.fetchOne(
           "SELECT 1 FROM flow_run WHERE flow = ?1 AND number = ?2 AND cancelled IS NOT NULL",
           [.text(flow), .integer(Int64(number))]
-        ) { _ in true }
+        ) { _ in true } ?? false
       }
       if isCancelled == true { return }
+      // After an error, it is read again.
+      if isCancelled != nil { last = version }
     }
   }
 

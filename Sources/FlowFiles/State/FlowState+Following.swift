@@ -16,6 +16,7 @@ extension FlowState {
   ///   body; `CancellationError`.
   public func followLog(of name: String, _ body: ([UInt8]) throws -> Void) async throws {
     try file.checkStep(name.utf8.last == UInt8(ascii: "]") ? name.stepName : name)
+    try checkLock()
     var log: (run: Int, file: FileDescriptor)?
     defer { try? log?.file.close() }
     while true {
@@ -41,6 +42,20 @@ extension FlowState {
   }
 }
 
+extension FlowState {
+  /// - Throws: A failure if the lock cannot be read, which would count as held.
+  fileprivate func checkLock() throws(FlowFailure) {
+    do throws(SystemError) {
+      try FileDescriptor.open(folder.runLock, .readOnly).close()
+    } catch {
+      if error.isMissing { return }
+      throw FlowFailure.other(
+        "\(folder.runLock.onOneLine) cannot be read, so it is unknown whether the flow runs: \(error); "
+          + "without --follow, the log is printed as it is")
+    }
+  }
+}
+
 extension FlowJournal {
   /// Returns the run in progress, and whether a step or a child has ended in it; nil if no process has
   /// begun or continued a run that has not ended.
@@ -51,8 +66,6 @@ extension FlowJournal {
         SELECT number, EXISTS (SELECT 1 FROM flow_step
           WHERE flow = ?1 AND run = number AND step = ?2 AND state IS NOT NULL)
         FROM flow_run WHERE flow = ?1 AND state IS NULL AND process IS NOT NULL
-          -- Before that, the steps may have the ends that they had when the run was continued.
-          AND EXISTS (SELECT 1 FROM flow_size WHERE flow = ?1 AND run = number AND began >= updated)
         ORDER BY updated DESC LIMIT 1
         """, [.text(flow), .text(unit)]
       ) { (Int($0.integer(at: 0)), $0.integer(at: 1) != 0) }

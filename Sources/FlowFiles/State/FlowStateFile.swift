@@ -1,5 +1,5 @@
 import Foundation
-import SQLiteSupport
+package import SQLiteSupport
 import SystemSupport
 
 /// The file with the state of a flow, `state.sqlite`, for programs that show its runs.
@@ -19,7 +19,14 @@ package struct FlowStateFile: Sendable {
     self.path = path
   }
 
-  /// Whether a process runs the flow. No other process has begun or continued a run since.
+  /// Checks that this version knows the tables.
+  ///
+  /// - Throws: A `SQLiteError` if a newer version has written them.
+  package static func check(_ connection: SQLiteConnection) throws {
+    _ = try connection.schemaVersion(applicationID: applicationID, latest: FlowJournal.version)
+  }
+
+  /// Whether a process runs the flow, or is about to.
   package var isInUse: Bool { FileLock.isHeld(Self.lock(beside: path)) }
 
   /// The file whose lock allows one run at a time. It is beside the database, and not beside a link to

@@ -20,7 +20,7 @@ extension SQLiteConnection {
     try setSchemaVersion(FlowJournal.version, applicationID: FlowStateFile.applicationID)
   }
 
-  /// Keeps the successes. The runs are over, because only the journal has their states.
+  /// Keeps the successes and the runs. A run without a row in the journal is over.
   func takeOverFormerFlowState() throws {
     try transaction(.immediate) {
       try execute("ALTER TABLE flow_run RENAME TO former_run")
@@ -28,8 +28,12 @@ extension SQLiteConnection {
       try execute(
         """
         INSERT INTO flow_run
-        SELECT flow, number, file, "values", selection, began, name, 'cancelled',
-          'an earlier version of the program has run it', began, NULL, NULL FROM former_run
+        SELECT flow, number, file, "values", selection, former_run.began, name,
+          CASE WHEN id IS NULL OR state = 'cancelled' THEN 'cancelled' WHEN state = 'result' THEN 'succeeded'
+            WHEN state = 'error' THEN 'failed' END,
+          reason, coalesce(updated, former_run.began), NULL, NULL
+        FROM former_run LEFT JOIN (SELECT id, state, reason, updated FROM run) AS run
+          ON id = flow || '#' || number
         """)
       for table in ["former_run", "step", "event", "run", "owner"] {
         try execute("DROP TABLE IF EXISTS \(table)")

@@ -23,11 +23,16 @@ package struct FlowRunBackend: RunBackend {
   package init(_ file: FlowStateFile) {
     self.file = file
     reader = SQLiteWorker("flow runs") {
-      try SQLiteConnection.open(file.path, for: .reading, SQLiteConfiguration(access: .existing))
+      let connection = try SQLiteConnection.open(
+        file.path, for: .reading, SQLiteConfiguration(access: .existing))
+      try FlowStateFile.check(connection)
+      return connection
     }
     writer = SQLiteWorker("flow runs, writing") {
-      try SQLiteConnection.open(
+      let connection = try SQLiteConnection.open(
         file.path, for: .writing, SQLiteConfiguration(access: .existing, durability: .full))
+      try FlowStateFile.check(connection)
+      return connection
     }
   }
 
@@ -176,7 +181,7 @@ package struct FlowRunBackend: RunBackend {
         """
         UPDATE flow_run SET cancelled = coalesce(cancelled, ?3), reason = coalesce(reason, ?4),
           state = iif(?5 AND process IS NOT NULL, NULL, 'cancelled'),
-          process = iif(?5, process, NULL), updated = ?3
+          updated = iif(?5 AND process IS NOT NULL, updated, ?3), process = iif(?5, process, NULL)
         WHERE flow = ?1 AND number = ?2 AND state IS NULL
         """,
         key.values + [
@@ -226,6 +231,13 @@ package struct FlowRunBackend: RunBackend {
   }
 
   /// The numbers of runs must not be used twice, and `keep` decides which runs are kept.
-  package func forget(endedBefore time: Int64) async throws -> Int { throw refusal }
-  package func forget(_ id: RunID) async throws { throw refusal }
+  package func forget(endedBefore time: Int64) async throws -> Int { throw forgetting }
+  package func forget(_ id: RunID) async throws { throw forgetting }
+
+  private var forgetting: RunStoreError {
+    RunStoreError(
+      .wrongState,
+      "\(file.path) has runs of a flow file, of which `keep` of the file says how long they are kept"
+    )
+  }
 }

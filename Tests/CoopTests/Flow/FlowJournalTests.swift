@@ -43,7 +43,9 @@ import Testing
     #expect(reasons == ["2 steps failed"])
   }
 
-  @Test func `L5: a state that is also a journal is taken over with its successes`() async throws {
+  @Test(arguments: ["result", "error", "running"])
+  func `L5: a state that is also a journal is taken over with its runs`(state: String) async throws
+  {
     let flow = try FlowFixture(
       #""a": {"run": "echo a >> log; touch out", "outputs": ["out"]}, "b": {"run": "echo b >> log", "needs": ["a"]}"#
     )
@@ -53,9 +55,12 @@ import Testing
     for column in ["state", "reason", "updated", "cancelled", "process"] {
       try connection.execute("ALTER TABLE flow_run DROP COLUMN \(column)")
     }
-    for table in ["run", "step", "event", "owner"] {
+    for table in ["step", "event", "owner"] {
       try connection.execute("CREATE TABLE \(table) (id TEXT)")
     }
+    try connection.execute("CREATE TABLE run (id TEXT, state TEXT, reason TEXT, updated INTEGER)")
+    try connection.execute(
+      "INSERT INTO run VALUES ('f#1', ?1, NULL, unixepoch() * 1000)", [.text(state)])
     try connection.execute("PRAGMA application_id = \(0x434F_464C)")
     let status = try await flow.program(["status", "f.json"]).run()
     #expect(status.status == 1)
@@ -65,14 +70,34 @@ import Testing
       "\(status.error)")
     let printed = try await flow.run()
     #expect(printed.status == 0, "\(printed.error)")
-    #expect(flow.lines("log") == ["a", "b", "b"])
+    // A run that has not succeeded is continued after its last success.
+    #expect(flow.lines("log") == (state == "result" ? ["a", "b", "b"] : ["a", "b"]))
     #expect(
       FlowFixture.stored(
         "SELECT name FROM sqlite_schema WHERE name NOT LIKE '%flow%'", in: flow.journal)
         == ["sqlite_sequence"])
     #expect(
       FlowFixture.stored("SELECT number || state FROM flow_run ORDER BY number", in: flow.journal)
-        == ["1cancelled", "2succeeded"])
+        == (state == "result" ? ["1succeeded", "2succeeded"] : ["1succeeded"]))
+  }
+
+  @Test func `L5: a cancellation that a killed process has not seen counts for the next one`()
+    async throws
+  {
+    let flow = try FlowFixture(
+      #""a": {"run": "echo a >> log; if mkdir once; then kill -9 $PPID; fi"}"#)
+    #expect(try await flow.run().status != 0)
+    try SQLiteConnection.open(
+      flow.journal, for: .writing, SQLiteConfiguration(access: .existing)
+    ).execute("UPDATE flow_run SET cancelled = 1, reason = 'enough'")
+    let next = try await flow.run()
+    #expect(next.status == 0)
+    #expect(!next.error.contains("resuming"), "\(next.error)")
+    #expect(
+      FlowFixture.stored(
+        "SELECT number || ' ' || state || ' ' || coalesce(reason, '') FROM flow_run",
+        in: flow.journal)
+        == ["1 cancelled enough", "2 succeeded "])
   }
 
   @Test func `L5: the state of a newer version and a file of another program are refused`()
@@ -111,7 +136,7 @@ import Testing
     }
     #expect(printed.status == 1)
     #expect(
-      printed.error.contains("cancelled in the journal; the same command begins a new run"),
+      printed.error.contains("cancelled by another program; the same command begins a new run"),
       "\(printed.error)")
     #expect(
       FlowFixture.stored("SELECT state || ' ' || reason FROM flow_run", in: flow.journal)
