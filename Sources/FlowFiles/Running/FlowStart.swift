@@ -96,8 +96,8 @@ struct FlowStart: Sendable {
     // A clock that was set back says nothing about the age.
     let age = Duration.milliseconds(max(0, Int64(-ended.timeIntervalSinceNow * 1_000)))
     if age <= file.resumeWithin { return nil }
-    return
-      "run \(run.number) \(run.state == .failed ? "failed" : "was interrupted") \(age.readableTime) ago, more than resume-within "
+    let end = run.state == .failed ? "failed" : "was interrupted"
+    return "run \(run.number) \(end) \(age.readableTime) ago, more than resume-within "
       + "(\(file.resumeWithin.readableTime)): beginning run \(next)"
   }
 

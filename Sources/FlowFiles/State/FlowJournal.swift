@@ -275,7 +275,7 @@ extension FlowJournal {
             "run \(run.number) was cancelled before it was continued; the same command begins a new run"
           )
         }
-        // They begin again. Whoever follows their logs must not see the ends that they had.
+        // These steps begin again, so a reader that follows their logs must not find their earlier ends.
         try connection.execute(
           """
           DELETE FROM flow_step WHERE flow = ?1 AND run = ?2
