@@ -11,7 +11,9 @@ extension FlowState {
   /// While the flow runs, it is the log of that run, also if the step has not begun yet. Otherwise it is
   /// the one that ``log(of:)`` returns.
   ///
-  /// - Parameter body: Receives the bytes in order, each once.
+  /// - Parameters:
+  ///   - name: The name of the step or the child.
+  ///   - body: Receives the bytes in order, each once.
   /// - Throws: A ``FlowFileError`` if there is no such step; an error if there is no log; the error of the
   ///   body; `CancellationError`.
   public func followLog(of name: String, _ body: ([UInt8]) throws -> Void) async throws {
