@@ -161,12 +161,15 @@ import Testing
       let folder = try TemporaryFolder()
       let pipe = folder.url.appendingPathComponent("trace")
       #expect(unsafe mkfifo(pipe.path, 0o600) == 0)
-      let printed = try await Program.devApp("run", "--trace", pipe.path, "--", "true").run {
-        process in
+      let go = folder.url.appendingPathComponent("go").path
+      let printed = try await Program.devApp(
+        "run", "--trace", pipe.path, "--",
+        "sh", "-c", "while ! test -e '\(go)'; do sleep 0.01; done"
+      ).run { process in
         // The program first catches the signal, and at the end of the flow no longer does.
-        for isCaught in [true, false] {
-          try await eventually { signals("SigCgt", of: process).contains(SIGTERM) == isCaught }
-        }
+        try await eventually { signals("SigCgt", of: process).contains(SIGTERM) }
+        try folder.write("", to: "go")
+        try await eventually { !signals("SigCgt", of: process).contains(SIGTERM) }
         kill(process, SIGTERM)
       }
       // The signal itself ended the program, because it is no longer caught.
