@@ -5,18 +5,20 @@ struct FlowCommands {
   private let plan: FlowPlan
   private let checker: FlowChecker
   private let journal: FlowJournal
+  private let others: Set<Int>
   private let isFresh: Bool
   private let report: @Sendable (String) -> Void
 
   /// - Parameters:
+  ///   - others: The other runs in progress, whose commands stay as they are.
   ///   - isFresh: Whether commands on workers that this run does not use may be left running.
   ///   - report: Reports a line for the user.
   init(
-    _ plan: FlowPlan, _ checker: FlowChecker, _ journal: FlowJournal, isFresh: Bool,
-    report: @escaping @Sendable (String) -> Void
+    _ plan: FlowPlan, _ checker: FlowChecker, _ journal: FlowJournal, beside others: Set<Int>,
+    isFresh: Bool, report: @escaping @Sendable (String) -> Void
   ) {
     (self.plan, self.checker, self.journal) = (plan, checker, journal)
-    (self.isFresh, self.report) = (isFresh, report)
+    (self.others, self.isFresh, self.report) = (others, isFresh, report)
   }
 
   /// The runner of the commands, after the end of those of earlier runs that are not continued.
@@ -25,7 +27,7 @@ struct FlowCommands {
   func runner(
     on workers: FlowWorkersOpener?, _ processes: FlowProcesses
   ) async throws -> any FlowRunner {
-    var sent = try await journal.sentCommands()
+    var sent = try await journal.sentCommands().filter { !others.contains($0.run) }
     guard let workers else {
       try await leave(sent)
       return FlowLocalRunner(log: checker.log, processes: processes)

@@ -26,13 +26,14 @@ package struct FlowOrphans: Sendable {
 
   /// - Parameters:
   ///   - recorded: The commands in the journal.
-  ///   - mark: The value of ``FlowProcesses/variable``.
-  ///   - isLeft: Whether a unit has succeeded after the success with a number, which was the last one
-  ///     when the process of its flow began. Its background processes continue.
+  ///   - mark: The value of ``FlowProcesses/variable``, or what is before the number of a run in it.
+  ///   - live: The runs that another process works on.
+  ///   - isLeft: Whether a unit has succeeded in a run after the success with a number, which was the
+  ///     last one when the process of the run began. Its background processes continue.
   package init(
-    _ recorded: [FlowCommandProcess], mark: String,
-    unless isLeft: @escaping @Sendable (_ unit: String, _ beginning: Int64) -> Bool = { _, _ in
-      false
+    _ recorded: [FlowCommandProcess], mark: String, except live: Set<Int> = [],
+    unless isLeft: @escaping @Sendable (_ run: Int, _ unit: String, _ beginning: Int64) -> Bool = {
+      _, _, _ in false
     }
   ) {
     find = {
@@ -47,10 +48,12 @@ package struct FlowOrphans: Sendable {
       }
       return processes.processes(under: nil) { process in
         if own.contains(process.process) { return .foreign }
-        if ProcessTable.variable(FlowProcesses.variable, of: process.process) == mark {
+        let found = ProcessTable.variable(FlowProcesses.variable, of: process.process)
+        if let found, let run = FlowProcesses.run(of: found, after: mark) {
+          if live.contains(run) { return .foreign }
           let value = ProcessTable.variable(FlowProcessTree.variable, of: process.process)
           guard let parts = value.flatMap(FlowProcessTree.parts) else { return .unit("") }
-          return isLeft(parts.unit, parts.beginning) ? .foreign : .unit(parts.unit)
+          return isLeft(run, parts.unit, parts.beginning) ? .foreign : .unit(parts.unit)
         }
         let command = commands.first { [process.session, process.group].contains($0.process) }
         return command.map { .unit(FlowFolder.fileName($0.unit)) } ?? .none
@@ -89,12 +92,48 @@ extension [ListedProcess] {
   }
 }
 
+/// The states of earlier runs, which show whether a process is a background process of a step that has
+/// succeeded.
+struct FlowEarlierRuns: Sendable {
+  /// The runs that have not succeeded.
+  fileprivate let unfinished: Set<Int>
+  /// The numbers of their successes, by run and ``FlowUnit/processName``.
+  fileprivate let numbers: [Int: [String: Int64]]
+
+  /// See ``FlowOrphans/init(_:mark:except:unless:)``. A process without the number of a run is not left.
+  func hasLeft(_ run: Int, _ unit: String, _ beginning: Int64) -> Bool {
+    run > 0 && (!unfinished.contains(run) || numbers[run]?[unit].map { $0 > beginning } ?? false)
+  }
+}
+
 extension FlowJournal {
-  /// The commands that were running when the last process of the flow wrote the journal.
-  func commandProcesses() async throws -> [FlowCommandProcess] {
+  func earlierRuns() async throws -> FlowEarlierRuns {
     try await worker.run { [flow] connection in
+      let unfinished = try connection.fetchAll(
+        "SELECT number FROM flow_run WHERE flow = ?1 AND state IS NOT 'succeeded'", [.text(flow)]
+      ) { Int($0.integer(at: 0)) }
+      var numbers: [Int: [String: Int64]] = [:]
+      _ = try connection.fetchAll(
+        "SELECT run, step, number FROM flow_success WHERE flow = ?1", [.text(flow)]
+      ) { row in
+        let name = FlowFolder.fileName(row.text(at: 1) ?? "")
+        numbers[Int(row.integer(at: 0)), default: [:]][name] = row.integer(at: 2)
+      }
+      return FlowEarlierRuns(unfinished: Set(unfinished), numbers: numbers)
+    }
+  }
+
+  /// The commands that were running when the processes of runs wrote the journal.
+  ///
+  /// - Parameter live: Runs whose commands are not returned.
+  func commandProcesses(except live: Set<Int>) async throws -> [FlowCommandProcess] {
+    let live = Self.json(live)
+    return try await worker.run { [flow] connection in
       try connection.fetchAll(
-        "SELECT step, pid, began, boot FROM flow_process WHERE flow = ?1", [.text(flow)]
+        """
+        SELECT step, pid, began, boot FROM flow_process
+        WHERE flow = ?1 AND run NOT IN (SELECT value FROM json_each(?2))
+        """, [.text(flow), .text(live)]
       ) { row in
         FlowCommandProcess(
           unit: row.text(at: 0) ?? "", process: Int32(truncatingIfNeeded: row.integer(at: 1)),
@@ -103,14 +142,17 @@ extension FlowJournal {
     }
   }
 
-  func removeCommandProcesses() async throws {
+  func removeCommandProcesses(ofRun run: Int) async throws {
     try await worker.run { [flow] connection in
-      try connection.execute("DELETE FROM flow_process WHERE flow = ?1", [.text(flow)])
+      try connection.execute(
+        "DELETE FROM flow_process WHERE flow = ?1 AND run = ?2",
+        [.text(flow), .integer(Int64(run))]
+      )
     }
   }
 
-  /// Stores which commands have begun and ended. The caller does not wait for it.
-  func storeLater(began: [FlowCommandProcess], ended: [Int32]) {
+  /// Stores which commands of a run have begun and ended. The caller does not wait for it.
+  func storeLater(began: [FlowCommandProcess], ended: [Int32], ofRun run: Int) {
     worker.runLaterIfOpen { [flow] connection in
       // The mark of the commands is enough if this fails.
       try? connection.transaction(.immediate) {
@@ -121,10 +163,10 @@ extension FlowJournal {
         }
         for command in began {
           try connection.execute(
-            "INSERT OR REPLACE INTO flow_process VALUES (?1, ?2, ?3, ?4, ?5)",
+            "INSERT OR REPLACE INTO flow_process VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             [
-              .text(flow), .text(command.unit), .integer(Int64(command.process)),
-              .integer(command.began), .text(command.boot),
+              .text(flow), .integer(Int64(run)), .text(command.unit),
+              .integer(Int64(command.process)), .integer(command.began), .text(command.boot),
             ])
         }
       }

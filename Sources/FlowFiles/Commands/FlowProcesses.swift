@@ -22,8 +22,9 @@ package final class FlowProcesses: Sendable {
     var isReaping = false
   }
 
-  /// The value of the variable. See ``FlowJournal/mark``.
-  let mark: String
+  /// The value of the variable.
+  private let mark: String
+  private let run: Int
   private let journal: FlowJournal
   private let state = Lock(State())
   private let queue = DispatchQueue(label: "commands")
@@ -31,13 +32,27 @@ package final class FlowProcesses: Sendable {
   private let ender: FlowProcessEnder
 
   /// - Parameters:
+  ///   - run: The number of the run.
   ///   - number: The number of the last success of the flow.
   ///   - isSole: Whether no other code of this process starts processes.
-  init(mark: String, after number: Int64, isSole: Bool, journal: FlowJournal) {
-    self.mark = mark
-    self.journal = journal
+  init(ofRun run: Int, after number: Int64, isSole: Bool, journal: FlowJournal) throws {
+    mark = Self.value(try journal.mark, run)
+    (self.run, self.journal) = (run, journal)
     tree = FlowProcessTree(mark, after: number, isSole: isSole)
     ender = FlowProcessEnder { [tree] in tree.processes() }
+  }
+
+  /// The value of the variable.
+  ///
+  /// - Parameter mark: See ``FlowJournal/mark``.
+  static func value(_ mark: String, _ run: Int) -> String { "\(mark)#\(run)" }
+
+  /// Returns the number of the run in a value of the variable, 0 without one; nil if it has another mark.
+  static func run(of value: String, after mark: String) -> Int? {
+    guard value.utf8.starts(with: mark.utf8) else { return nil }
+    let rest = value.utf8.dropFirst(mark.utf8.count)
+    if rest.isEmpty { return 0 }
+    return rest.first == UInt8(ascii: "#") ? Int(Substring(rest.dropFirst())) : nil
   }
 
   /// Returns a process that is marked as one of a unit.
@@ -134,6 +149,8 @@ package final class FlowProcesses: Sendable {
           unit: unit.text, process: $0.process, began: $0.began, boot: ProcessTable.boot)
       }
     }
-    if !began.isEmpty || !ended.isEmpty { journal.storeLater(began: began, ended: ended) }
+    if !began.isEmpty || !ended.isEmpty {
+      journal.storeLater(began: began, ended: ended, ofRun: run)
+    }
   }
 }

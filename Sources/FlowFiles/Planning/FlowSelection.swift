@@ -71,7 +71,7 @@ extension FlowSelection {
 
 extension FlowFile {
   /// The names of some steps and of all steps that they need, directly or indirectly.
-  fileprivate func closure(of names: [String]) -> Set<String> {
+  func closure(of names: [String]) -> Set<String> {
     var found = Set(names)
     var pending = names
     while let next = pending.popLast() {

@@ -22,7 +22,7 @@ struct FlowFileRunner: Sendable {
     journal = FlowJournal(of: file.name, at: folder.database)
   }
 
-  /// Runs the flow, unless another process runs it.
+  /// Runs the flow, unless it is in progress, or a run in progress uses the same files.
   ///
   /// - Parameters:
   ///   - workers: Opens the store whose workers run the commands; nil to run them in this process.
@@ -35,35 +35,80 @@ struct FlowFileRunner: Sendable {
   ) async throws -> FlowReport {
     try folder.make()
     let lock: FlowRunLock
-    do { lock = try await FlowRunLock(of: file.name, in: folder) } catch let error as SystemError {
+    do {
+      lock = try await FlowRunLock(in: folder) { process in
+        reporter(0).message(
+          "waiting for \(process.map { "process \($0)" } ?? "another process"), which begins a run of "
+            + "'\(file.name)'")
+      }
+    } catch let error as SystemError {
       throw FlowFailure.other(
-        "\(folder.runLock.onOneLine): \(error); --state FOLDER puts the state elsewhere")
+        "\(folder.beginningLock.onOneLine): \(error); --state FOLDER puts the state elsewhere")
     }
     defer { withExtendedLifetime(lock) {} }
     do {
-      let (start, definitions): (FlowStart, [String: String])
-      do {
-        try await journal.open()
-        try await journal.releaseRuns()
-        let key = file.secrets.isEmpty ? "" : try await journal.secretKey()
-        definitions = file.definitions(
-          environment: ProcessInfo.processInfo.environment, hashingWith: key)
-        start = try await FlowStart(file, journal: journal, options, definitions: definitions)
-        if !folder.isBesideFile { try start.checkFile() }
-      } catch {
-        await perform(
-          hooks(nil), FlowResult(), error,
-          FlowReporter(flow: file.name, run: 0, hiding: secrets, onEvent: onEvent))
+      let beginning: Beginning
+      do { beginning = try await self.beginning(lock) } catch {
+        await perform(hooks(nil), FlowResult(), error, reporter(0), lock, FlowRunHolder())
         throw error
       }
-      let report = try await run(
-        start, definitions, on: workers, commands, isSole: isSole, in: context)
+      try checkOthers(beginning)
+      let report = try await run(beginning, on: workers, commands, isSole: isSole, in: context)
       await journal.close()
       return report
     } catch {
       await journal.close()
       throw error
     }
+  }
+
+  /// A run that is about to begin or to be continued.
+  private struct Beginning {
+    let lock: FlowRunLock
+    let start: FlowStart
+    let definitions: [String: String]
+    let reporter: FlowReporter
+  }
+
+  /// Opens the journal, and decides which run begins or is continued.
+  private func beginning(_ lock: FlowRunLock) async throws -> Beginning {
+    try await journal.open()
+    let hasKilledRuns = try await journal.endCancelledRuns(except: lock.otherRuns)
+    let key = file.secrets.isEmpty ? "" : try await journal.secretKey()
+    let definitions = file.definitions(
+      environment: ProcessInfo.processInfo.environment, hashingWith: key)
+    let start = try await FlowStart(
+      file, journal: journal, options, definitions: definitions, beside: lock.otherRuns,
+      hasKilledRuns: hasKilledRuns)
+    if !folder.isBesideFile { try start.checkFile() }
+    return Beginning(
+      lock: lock, start: start, definitions: definitions, reporter: reporter(start.run.number))
+  }
+
+  private func reporter(_ run: Int) -> FlowReporter {
+    FlowReporter(flow: file.name, run: run, hiding: secrets, onEvent: onEvent)
+  }
+
+  /// - Throws: A ``FlowLockedError`` if a run in progress has the same name, or uses the same files.
+  private func checkOthers(_ beginning: Beginning) throws(FlowLockedError) {
+    let others = beginning.lock.others
+    if others.isEmpty { return }
+    let own = holder(of: beginning.start.run)
+    if let other = others.first(where: { $0.name == own.name }) {
+      throw FlowLockedError(flow: file.name, holder: other)
+    }
+    for other in others {
+      if let path = own.files.conflict(with: other.files) {
+        throw FlowLockedError(flow: file.name, file: path, holder: other)
+      }
+    }
+  }
+
+  /// This process as the one that works on a run.
+  private func holder(of run: FlowRunRecord) -> FlowRunHolder {
+    FlowRunHolder(
+      run: run.number, name: run.name,
+      files: FlowRunFiles(file, selection.included, in: folder.path))
   }
 
   /// The commands of `on`.
@@ -73,44 +118,50 @@ struct FlowFileRunner: Sendable {
     FlowHooks(file, in: folder, mark: (try? journal.mark) ?? "", run: run, hiding: secrets)
   }
 
-  /// Performs the commands of `on`, also if the task is cancelled.
+  /// Performs the commands of `on`, also if the task is cancelled. A run that has not begun has its lock
+  /// while they run, too.
   private func perform(
-    _ hooks: FlowHooks, _ result: FlowResult, _ error: (any Error)?, _ reporter: FlowReporter
+    _ hooks: FlowHooks, _ result: FlowResult, _ error: (any Error)?, _ reporter: FlowReporter,
+    _ lock: FlowRunLock, _ holder: @autoclosure () -> FlowRunHolder
   ) async {
+    if file.occasions.isEmpty { return }
     var state = result.state
     if let error {
       // The end of a run that has not been stored is no success.
       if state == .succeeded { state = .failed }
       if error.meansCancellation { state = .interrupted }
     }
-    let endState = state
+    let (endState, holder) = (state, holder())
     await Task {
+      // On a full disk, no other run can begin until they have ended.
+      do {
+        try await lock.hold(holder)
+        lock.endBeginning()
+      } catch {}
       await hooks.perform(
         endState, result.ends, error: error ?? result.error, report: reporter.message)
     }.value
   }
 
   private func run(
-    _ start: FlowStart, _ definitions: [String: String],
-    on workers: FlowWorkersOpener?, _ commands: FlowRunningCommands, isSole: Bool,
-    in context: OperationContext
+    _ beginning: Beginning, on workers: FlowWorkersOpener?, _ commands: FlowRunningCommands,
+    isSole: Bool, in context: OperationContext
   ) async throws -> FlowReport {
-    let reporter = FlowReporter(
-      flow: file.name, run: start.run.number, hiding: secrets, onEvent: onEvent)
-    let hooks = hooks(start.run.number)
+    let (run, reporter, lock) = (beginning.start.run, beginning.reporter, beginning.lock)
+    let hooks = hooks(run.number)
     var result = FlowResult()
     do {
-      try await run(
-        start, definitions, reporter, on: workers, commands, isSole: isSole, in: context, &result)
+      try await self.run(
+        beginning, on: workers, commands, isSole: isSole, in: context, &result)
     } catch {
-      await perform(hooks, result, error, reporter)
+      await perform(hooks, result, error, reporter, lock, holder(of: run))
       let state: FlowRunState = error.meansCancellation ? .interrupted : .failed
       reporter.report(.runEnded(state, counts: result.counts))
       throw error
     }
-    await perform(hooks, result, nil, reporter)
+    await perform(hooks, result, nil, reporter, lock, holder(of: run))
     reporter.report(.runEnded(result.state, counts: result.counts))
-    let report = FlowReport(file, start.run, result.state, result.ends)
+    let report = FlowReport(file, run, result.state, result.ends)
     switch result.state {
     case .succeeded: return report
     case .interrupted, .running: throw CancellationError()
@@ -119,10 +170,10 @@ struct FlowFileRunner: Sendable {
   }
 
   private func run(
-    _ start: FlowStart, _ definitions: [String: String], _ reporter: FlowReporter,
-    on workers: FlowWorkersOpener?, _ commands: FlowRunningCommands, isSole: Bool,
-    in context: OperationContext, _ result: inout FlowResult
+    _ beginning: Beginning, on workers: FlowWorkersOpener?, _ commands: FlowRunningCommands,
+    isSole: Bool, in context: OperationContext, _ result: inout FlowResult
   ) async throws {
+    let (start, reporter, lock) = (beginning.start, beginning.reporter, beginning.lock)
     if start.run.number == 1, folder.hasFormerJournal {
       reporter.message(
         "\(folder.state.onOneLine) has the journal of an earlier version, of which nothing counts: "
@@ -131,12 +182,12 @@ struct FlowFileRunner: Sendable {
     for name in secrets.unset {
       reporter.message("the secret '\(name)' is not set, so nothing is hidden for it")
     }
-    let numbers = try await journal.numbers()
-    let processes = FlowProcesses(
-      mark: try journal.mark, after: numbers.last, isSole: isSole, journal: journal)
+    let lastNumber = try await journal.lastNumber()
+    let processes = try FlowProcesses(
+      ofRun: start.run.number, after: lastNumber, isSole: isSole, journal: journal)
     // They may still write outputs. So the plan looks at the files after their end.
-    if start.mayHaveOrphans { try await terminateOrphans(processes, numbers.units, reporter) }
-    let checker = FlowChecker(file, folder, start, definitions, hiding: secrets)
+    if start.mayHaveOrphans { try await terminateOrphans(beside: lock.otherRuns, reporter) }
+    let checker = FlowChecker(file, folder, start, beginning.definitions, hiding: secrets)
     let plan = try FlowPlan(checker, selection: selection)
     try plan.checkInputs(checker)
     // An error does not matter: then their contents are read again.
@@ -161,15 +212,18 @@ struct FlowFileRunner: Sendable {
           + "the workers instead of 'secrets'")
     }
     let runner = try await FlowCommands(
-      plan, checker, journal, isFresh: options.isFresh, report: reporter.message
+      plan, checker, journal, beside: lock.otherRuns, isFresh: options.isFresh,
+      report: reporter.message
     ).runner(on: workers, processes)
+    try await lock.hold(holder(of: start.run))
     try await start.begin(in: journal)
     let kept = try await journal.beginSteps(
       ofRun: start.run.number, named: file.steps.map(\.name),
-      count: plan.count { $0 != .excluded }, keeping: file.kept)
+      count: plan.count { $0 != .excluded }, keeping: file.kept, and: lock.otherRuns)
     try folder.makeLogs(ofRun: start.run.number, keeping: kept.contains)
+    lock.endBeginning()
     let session = FlowSession(
-      checker, plan, journal: journal, after: numbers.last, keepsGoing: options.keepsGoing,
+      checker, plan, journal: journal, after: lastNumber, keepsGoing: options.keepsGoing,
       reporter: reporter, runner: runner)
     // An output without a reader does not end the flow.
     SystemSignal.ignore(SystemSignal.brokenPipe)
@@ -201,26 +255,25 @@ struct FlowFileRunner: Sendable {
     session.closeRecords()
     try await journal.store(result.ends, ofRun: session.checker.run)
     try await journal.end(run: session.checker.run, result)
-    try await journal.removeCommandProcesses()
+    try await journal.removeCommandProcesses(ofRun: session.checker.run)
     try await session.runner.end()
   }
 
-  /// Terminates the commands that have outlived an earlier process of the flow.
+  /// Terminates the commands that have outlived earlier processes of the flow.
+  ///
+  /// - Parameter live: The runs that other processes work on.
   private func terminateOrphans(
-    _ processes: FlowProcesses, _ numbers: [ExactText: Int64], _ reporter: FlowReporter
+    beside live: Set<Int>, _ reporter: FlowReporter
   ) async throws {
-    let numbers = Dictionary(
-      numbers.map { (FlowFolder.fileName($0.text), $1) }, uniquingKeysWith: max)
     let orphans = FlowOrphans(
-      try await journal.commandProcesses(),
-      mark: processes.mark,
+      try await journal.commandProcesses(except: live), mark: try journal.mark, except: live,
       // A step begins again only after the end of its earlier processes.
-      unless: { unit, number in numbers[unit].map { $0 > number } ?? false })
+      unless: try await journal.earlierRuns().hasLeft)
     if !orphans.units.isEmpty {
       let count = orphans.units.count.counted("command")
       reporter.message("terminating \(count) of an earlier run")
       try await orphans.terminate { file.step(named: $0.stepName)?.stopGrace ?? file.stopGrace }
     }
-    try await journal.removeCommandProcesses()
+    try await journal.releaseRuns(except: live)
   }
 }

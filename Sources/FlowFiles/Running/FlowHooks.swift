@@ -92,7 +92,7 @@ package struct FlowHooks: Sendable {
       "FLOW_FAILED": Self.lines(failed.map(\.unit.onOneLine)),
       "FLOW_REASON": Self.lines([reason.onOneLine]),
       "FLOW_LOG": logged.map { log(of: $0.unit).path } ?? noLog,
-      FlowProcesses.variable: mark,
+      FlowProcesses.variable: FlowProcesses.value(mark, run ?? 0),
       // A flow can be a command of another one.
       FlowProcessTree.variable: "",
     ]) { $1 }

@@ -29,8 +29,8 @@ public struct FlowRunOptions: Sendable {
 /// ```
 ///
 /// The commands run in the folder of the file, and each success is stored before the next step begins. If
-/// the operation is cancelled, its commands are terminated, and the next run continues. A flow with the
-/// same state runs once at a time.
+/// the operation is cancelled, its commands are terminated, and the next run continues. Runs of one flow with
+/// different names can be in progress at the same time, unless they use the same outputs.
 ///
 /// The first run makes the process ignore SIGPIPE. While a flow runs on Linux, the process is the parent of
 /// all its descendants whose parent has ended.
@@ -68,8 +68,8 @@ public struct FlowRun: ComposableOperation {
   /// - Returns: How its steps have ended. All have succeeded, are current, or were skipped by their
   ///   condition.
   /// - Throws: A ``FlowRunError`` if a step has failed; a ``FlowFileError`` if there is no such step; a
-  ///   ``FlowLockedError`` if the flow is already running; an error of the system or of the state;
-  ///   `CancellationError`.
+  ///   ``FlowLockedError`` if it is in progress, or a run in progress uses the same outputs; an error of
+  ///   the system or of the state; `CancellationError`.
   public func perform(in context: OperationContext) async throws -> FlowReport {
     let runner = try FlowFileRunner(file, in: folder, options, onEvent: onEvent)
     return try await runner.run(on: workers, commands, isSole: isSole, in: context)

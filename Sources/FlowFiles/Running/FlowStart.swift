@@ -26,17 +26,20 @@ struct FlowStart: Sendable {
 
   /// Decides which run is continued, or that a new one begins.
   ///
-  /// - Parameter definitions: The definitions of the steps by name, which most of the successes have.
+  /// - Parameters:
+  ///   - definitions: The definitions of the steps by name, which most of the successes have.
+  ///   - live: The runs that other processes work on.
+  ///   - hasKilledRuns: Whether the process of a run has ended without storing it.
   init(
     _ file: FlowFile, journal: FlowJournal, _ options: FlowRunOptions,
-    definitions: [String: String]
+    definitions: [String: String], beside live: Set<Int> = [], hasKilledRuns: Bool = false
   ) async throws {
     let last = try await journal.lastRun()
     self.last = last
     let values = Self.json(file.texts)
     let selection = options.selection.text
     let candidate = try await journal.lastRun(
-      named: options.name, values: values, selection: selection)
+      named: options.name, values: values, selection: selection, except: live)
     if let name = options.name, let candidate, !options.isFresh,
       !candidate.values.hasSameBytes(as: values) || candidate.selection != selection
     {
@@ -46,6 +49,7 @@ struct FlowStart: Sendable {
           + "name, or --fresh")
     }
     let state = candidate?.state
+    let next = max(last?.number ?? 0, live.max() ?? 0) + 1
     let isNew = options.selection.isPart || options.isFresh || state == .cancelled
     var refusal: String?
     if let candidate, !isNew, options.name == nil, state != .succeeded {
@@ -53,8 +57,7 @@ struct FlowStart: Sendable {
       let ended =
         state == .failed
         ? nil : try await journal.lastSignOfLife(ofRun: candidate.number).map(Date.init)
-      refusal = Self.refusal(
-        candidate, ended, file, next: (last?.number ?? 0) + 1)
+      refusal = Self.refusal(candidate, ended, file, next: next)
     }
     isOver = state == .succeeded
     isContinued =
@@ -64,17 +67,14 @@ struct FlowStart: Sendable {
     continued = isContinued ? candidate : nil
     let path = FlowFolder.absolutePath(file.path)
     run = FlowRunRecord(
-      number: continued?.number ?? (last?.number ?? 0) + 1, file: path, values: values,
+      number: continued?.number ?? next, file: path, values: values,
       selection: selection, name: continued?.name ?? options.name,
       began: continued?.began ?? FlowStepRecord.now)
     parts = try await isContinued ? journal.parts(of: run) : []
     records = try await journal.records(
       preferring: parts.union([run.number]), sharing: definitions)
-    // A run that failed may have been killed while it still ended processes. The commands of `on` run
-    // after the end of the run is stored.
-    mayHaveOrphans =
-      candidate != nil && state != .succeeded || last != nil && last?.state != .succeeded
-      || last != nil && !file.occasions.isEmpty
+    // The commands of `on` run after the end of the run is stored.
+    mayHaveOrphans = hasKilledRuns || last != nil && !file.occasions.isEmpty
   }
 
   /// Throws a failure if the runs are those of another file, which still exists.

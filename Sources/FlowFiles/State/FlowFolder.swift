@@ -18,7 +18,8 @@ package struct FlowFolder: Sendable {
   ///     `.flow/<flow>` beside the file.
   package init(ofFile file: String, flow: String, state: String? = nil) {
     path = Self.path(ofFile: file)
-    self.state = state.map { Self.absolutePath($0) } ?? path.path(of: ".flow/\(flow)")
+    let folder = state.map { Self.absolutePath($0) } ?? path.path(of: ".flow/\(flow)")
+    self.state = FlowStateFile.folder(of: folder.path(of: Self.databaseName))
     isBesideFile = state == nil
     logs = FlowLogFolder(inState: self.state)
   }
@@ -40,16 +41,24 @@ package struct FlowFolder: Sendable {
     return "\(paths.followingLinks(folder))/\(name)"
   }
 
-  /// The file of the state.
-  package var database: String { state.path(of: "state.sqlite") }
+  private static let databaseName = "state.sqlite"
 
-  /// See ``FlowStateFile/lock(beside:)``.
-  var runLock: String { FlowStateFile.lock(beside: database) }
+  /// The file of the state.
+  package var database: String { state.path(of: Self.databaseName) }
+
+  /// The file whose lock a process has while it begins a run.
+  var beginningLock: String { state.path(of: "run.lock") }
+
+  /// The file whose lock the process of a run has.
+  func lock(ofRun run: Int) -> String { logs.lock(ofRun: run) }
+
+  /// Whether a process has the lock of a run.
+  func isRunning(_ run: Int) -> Bool { FileLock.isHeld(lock(ofRun: run)) }
 
   /// Whether the folder has the journal of an earlier version.
   var hasFormerJournal: Bool { !FileSystem.isMissing(state.path(of: "journal.sqlite")) }
 
-  /// The runs that have logs.
+  /// The runs that have logs or a lock.
   var runs: [Int] { logs.runs }
 
   /// Returns the log of a step or a child in a run.
@@ -142,6 +151,9 @@ package struct FlowLogFolder: Sendable {
   }
 
   package func path(ofRun run: Int) -> String { path.path(of: "\(run)") }
+
+  /// The file whose lock the process of a run has. The names of logs end in `.log`.
+  func lock(ofRun run: Int) -> String { path(ofRun: run).path(of: "lock") }
 
   package func log(of name: String, inRun run: Int) -> String {
     path(ofRun: run).path(of: FlowFolder.logName(of: name))

@@ -85,9 +85,11 @@ extension FlowJournal {
   /// - Parameters:
   ///   - names: The steps of the flow file.
   ///   - count: The number of steps that no option excludes.
+  ///   - live: The other runs in progress.
   /// - Returns: The runs that are kept.
   func beginSteps(
-    ofRun number: Int, named names: [String], count: Int, keeping kept: FlowKeep
+    ofRun number: Int, named names: [String], count: Int, keeping kept: FlowKeep,
+    and live: Set<Int>
   ) async throws -> Set<Int> {
     let names = Self.json(names)
     return try await worker.run { [flow] connection in
@@ -106,13 +108,20 @@ extension FlowJournal {
             .integer(Int64(kept.runs)),
           ]
         ) { Int($0.integer(at: 0)) }
-        let keptRuns = Set(runs).union([number])
+        let keptRuns = live.union(runs).union([number])
         let list = Self.json(keptRuns)
         for table in ["flow_size", "flow_step"] {
           try connection.execute(
             "DELETE FROM \(table) WHERE flow = ?1 AND run NOT IN (SELECT value FROM json_each(?2))",
             [.text(flow), .text(list)])
         }
+        // Of each step, the last success stays.
+        try connection.execute(
+          """
+          DELETE FROM flow_success AS old
+          WHERE flow = ?1 AND run NOT IN (SELECT value FROM json_each(?2)) AND EXISTS
+            (SELECT 1 FROM flow_success WHERE flow = ?1 AND step = old.step AND number > old.number)
+          """, [.text(flow), .text(list)])
         try connection.execute(
           """
           DELETE FROM flow_step WHERE flow = ?1 AND run = ?2

@@ -13,20 +13,26 @@ extension FlowState {
   ///
   /// - Parameters:
   ///   - name: The name of the step or the child.
+  ///   - runName: The name of the run; nil for any one.
   ///   - body: Receives the bytes in order, each once.
   /// - Throws: A ``FlowFileError`` if there is no such step; an error if there is no log; the error of the
   ///   body; `CancellationError`.
-  public func followLog(of name: String, _ body: ([UInt8]) throws -> Void) async throws {
+  public func followLog(
+    of name: String, inRun runName: String? = nil, _ body: ([UInt8]) throws -> Void
+  ) async throws {
     try file.checkStep(name.utf8.last == UInt8(ascii: "]") ? name.stepName : name)
     try checkLock()
     var log: (run: Int, file: FileDescriptor)?
     defer { try? log?.file.close() }
     while true {
       // In this order, so that the last output is read after the end that is seen.
-      let isRunning = FileLock.isHeld(folder.runLock)
-      let progress = try await reading { try await $0?.progress(of: name) }
-      let isOver = !isRunning || log.map { $0.run != progress?.run } ?? false
-      if log == nil, isRunning, let progress {
+      let isBeginning = FileLock.isHeld(folder.beginningLock)
+      let runs = try await runs(named: runName).filter(folder.isRunning)
+      let progress = try await reading { [run = log?.run] journal in
+        try await journal?.progress(of: name, in: run.map { [$0] } ?? runs)
+      }
+      let isOver = log.map { !runs.contains($0.run) } ?? !(isBeginning || progress != nil)
+      if log == nil, let progress {
         let path = folder.path(ofLog: name, inRun: progress.run)
         log = (try? FileDescriptor.open(path, .readOnly)).map { (progress.run, $0) }
       }
@@ -37,7 +43,7 @@ extension FlowState {
         }
         if isOver || progress?.hasEnded == true { return }
       } else if isOver || progress?.hasEnded == true {
-        return try body(try await self.log(of: name))
+        return try body(try await self.log(of: name, inRun: runName))
       }
       try await Task.sleep(for: Self.interval)
     }
@@ -48,28 +54,31 @@ extension FlowState {
   /// - Throws: A failure if the lock cannot be read, which would count as held.
   fileprivate func checkLock() throws(FlowFailure) {
     do throws(SystemError) {
-      try FileDescriptor.open(folder.runLock, .readOnly).close()
+      try FileDescriptor.open(folder.beginningLock, .readOnly).close()
     } catch {
       if error.isMissing { return }
       throw FlowFailure.other(
-        "\(folder.runLock.onOneLine) cannot be read, so it is unknown whether the flow runs: \(error); "
+        "\(folder.beginningLock.onOneLine) cannot be read, so it is unknown whether the flow runs: \(error); "
           + "without --follow, the log is printed as it is")
     }
   }
 }
 
 extension FlowJournal {
-  /// Returns the run in progress, and whether a step or a child has ended in it; nil if no process has
-  /// begun or continued a run that has not ended.
-  fileprivate func progress(of unit: String) async throws -> (run: Int, hasEnded: Bool)? {
+  /// Returns which of some runs was begun or continued last, and whether a step or a child has ended in
+  /// it; nil if all of them have ended.
+  fileprivate func progress(
+    of unit: String, in runs: [Int]
+  ) async throws -> (run: Int, hasEnded: Bool)? {
     try await worker.run { [flow] connection in
       try connection.fetchOne(
         """
         SELECT number, EXISTS (SELECT 1 FROM flow_step
           WHERE flow = ?1 AND run = number AND step = ?2 AND state IS NOT NULL)
         FROM flow_run WHERE flow = ?1 AND state IS NULL AND process IS NOT NULL
+          AND number IN (SELECT value FROM json_each(?3))
         ORDER BY updated DESC LIMIT 1
-        """, [.text(flow), .text(unit)]
+        """, [.text(flow), .text(unit), .text(Self.json(Set(runs)))]
       ) { (Int($0.integer(at: 0)), $0.integer(at: 1) != 0) }
     }
   }

@@ -25,16 +25,15 @@ public struct FlowState: Sendable {
     self.folder = FlowFolder(ofFile: file.path, flow: file.name, state: folder)
   }
 
-  /// Returns the run that a process has begun or continued last, which may be in progress; nil if the flow
-  /// has not run yet.
+  /// Returns the run that a process has begun or continued last, which may be in progress.
   ///
+  /// - Parameter name: The name of the run; nil for any one.
+  /// - Returns: Nil if there is no such run.
   /// - Throws: An error of the file of the state.
-  public func lastRun() async throws -> FlowReport? {
+  public func lastRun(named name: String? = nil) async throws -> FlowReport? {
     try await reading { journal in
-      guard let journal, let run = try await journal.lastActiveRun() else { return nil }
-      // Only the run that a process has begun or continued last can be in progress.
-      return try await FlowReport(
-        file, run, journal, isRunning: FileLock.isHeld(folder.runLock))
+      guard let journal, let run = try await journal.lastActiveRun(named: name) else { return nil }
+      return try await FlowReport(file, run, journal, isRunning: folder.isRunning(run.number))
     }
   }
 
@@ -61,10 +60,14 @@ public struct FlowState: Sendable {
 
   /// Returns the log of a step, or of a child such as `step[value]`, in the last run that has one.
   ///
+  /// - Parameters:
+  ///   - name: The name of the step or the child.
+  ///   - runName: The name of the run; nil for any one.
   /// - Throws: A ``FlowFileError`` if there is no such step; an error if there is no log.
-  public func log(of name: String) async throws -> [UInt8] {
+  public func log(of name: String, inRun runName: String? = nil) async throws -> [UInt8] {
     try file.checkStep(name.utf8.last == UInt8(ascii: "]") ? name.stepName : name)
-    let logs = folder.runs.compactMap { run in
+    let runs = try await runs(named: runName)
+    let logs = runs.compactMap { run in
       let path = folder.path(ofLog: name, inRun: run)
       return (try? FileStatus(ofFile: path)).map { (path: path, time: $0.modified) }
     }
@@ -73,8 +76,19 @@ public struct FlowState: Sendable {
       ($0.time.seconds, $0.time.nanoseconds) < ($1.time.seconds, $1.time.nanoseconds)
     }
     if let last { return try FileDescriptor.contents(ofFile: last.path) }
+    let run = runName.map { " in run '\($0.onOneLine)'" } ?? ""
     throw FlowFailure.other(
-      "'\(name.onOneLine)' has no log: it has not run yet, or its last run is not kept any more")
+      "'\(name.onOneLine)' has no log\(run): it has not run yet, or its last run is not kept any more"
+    )
+  }
+
+  /// The numbers of the runs that have logs.
+  ///
+  /// - Parameter name: The name of the runs; nil for all.
+  func runs(named name: String?) async throws -> [Int] {
+    guard let name else { return folder.runs }
+    let named = try await reading { try await $0?.runs(named: name) ?? [] }
+    return folder.runs.filter(named.contains)
   }
 
   /// Calls a body with the journal; with nil if the flow has not run yet.

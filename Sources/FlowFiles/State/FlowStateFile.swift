@@ -26,13 +26,15 @@ package struct FlowStateFile: Sendable {
     _ = try connection.schemaVersion(applicationID: applicationID, latest: FlowJournal.version)
   }
 
-  /// Whether a process runs the flow, or is about to.
-  package var isInUse: Bool { FileLock.isHeld(Self.lock(beside: path)) }
+  /// Whether a process has the lock of a run.
+  package func isRunning(_ run: Int) -> Bool {
+    FileLock.isHeld(FlowLogFolder(inState: Self.folder(of: path)).lock(ofRun: run))
+  }
 
-  /// The file whose lock allows one run at a time. It is beside the database, and not beside a link to
-  /// it.
-  static func lock(beside database: String) -> String {
+  /// The folder of the file of a database, where its locks and logs are. The path may be a link to the
+  /// file.
+  package static func folder(of database: String) -> String {
     var paths = FlowPaths(in: FileManager.default.currentDirectoryPath)
-    return String(paths.followingLinks(database).splitPath.folder) + "run.lock"
+    return String(paths.followingLinks(database).splitPath.folder.dropLast())
   }
 }

@@ -72,7 +72,12 @@ extension SQLiteConnection {
     if record.made == 0 { record.made = number }
     if replacesOthers {
       try execute(
-        "DELETE FROM flow_success WHERE flow = ?1 AND step = ?2 AND run <> ?3",
+        """
+        DELETE FROM flow_success WHERE flow = ?1 AND step = ?2 AND run <> ?3
+          -- Those of a run that can be continued count for it, if the outputs are still the same.
+          AND NOT EXISTS (SELECT 1 FROM flow_run
+            WHERE flow = ?1 AND number = flow_success.run AND state IS NOT 'succeeded')
+        """,
         [.text(flow), .text(record.unit), .integer(Int64(record.run))])
     }
     try execute(
@@ -127,15 +132,19 @@ extension FlowJournal {
       _ = try connection.fetchAll(
         """
         SELECT step, run, definition, inputs, outputs, lines, used, number, made, ended, duration
-        FROM flow_success WHERE flow = ?1 ORDER BY step, run
+        FROM flow_success WHERE flow = ?1 ORDER BY step
         """, [.text(flow)]
       ) { row in
         let record = FlowRecord(row, sharing: definitions, last)
         last = record
         let key = ExactText(record.unit)
-        // The rows of a step follow each other, by run.
-        if let earlier = records[key], runs.contains(earlier.run), !runs.contains(record.run) {
-          return
+        if let other = records[key] {
+          let (isPreferred, isOtherPreferred) = (
+            runs.contains(record.run), runs.contains(other.run)
+          )
+          if isPreferred == isOtherPreferred ? record.number < other.number : isOtherPreferred {
+            return
+          }
         }
         records[key] = record
       }

@@ -82,8 +82,12 @@ package struct FlowRunBackend: RunBackend {
 
   /// Changes also when the process of a run ends.
   package func version() async throws -> String {
-    let isInUse = file.isInUse
-    return try await Self.perform(on: reader) { "\(try $0.dataVersion)\(isInUse ? "+" : "")" }
+    try await Self.perform(on: reader) { [file] connection in
+      let runs = try connection.fetchAll(
+        "SELECT number FROM flow_run WHERE state IS NULL AND process IS NOT NULL"
+      ) { Int($0.integer(at: 0)) }
+      return "\(try connection.dataVersion) \(runs.filter(file.isRunning))"
+    }
   }
 
   package func steps(of id: RunID, last count: Int?) async throws -> [StoredStep] { [] }
@@ -95,7 +99,9 @@ package struct FlowRunBackend: RunBackend {
   package func event(_ name: String, of id: RunID) async throws -> String? { nil }
   package func events(of id: RunID, last count: Int) async throws -> [StoredEvent] { [] }
 
-  package func ownerHasEnded(of run: StoredRun) -> Bool { run.state == .running && !file.isInUse }
+  package func ownerHasEnded(of run: StoredRun) -> Bool {
+    run.state == .running && FlowRunReader.Key(run.id).map { !file.isRunning($0.number) } ?? false
+  }
 
   package func canWrite() async throws -> Bool {
     FileManager.default.isWritableFile(atPath: file.path) && SQLiteFile(file.path).hasWritableFolder
@@ -175,18 +181,18 @@ package struct FlowRunBackend: RunBackend {
       throw RunStoreError.noSuchRun(id)
     }
     // The process that runs it sees the request, and ends it.
-    let isInUse = file.isInUse
+    let isRunning = file.isRunning(key.number)
     try await Self.perform(on: writer) { connection in
       try connection.execute(
         """
         UPDATE flow_run SET cancelled = coalesce(cancelled, ?3), reason = coalesce(reason, ?4),
           state = iif(?5 AND process IS NOT NULL, NULL, 'cancelled'),
-          updated = iif(?5 AND process IS NOT NULL, updated, ?3), process = iif(?5, process, NULL)
+          updated = iif(?5 AND process IS NOT NULL, updated, ?3)
         WHERE flow = ?1 AND number = ?2 AND state IS NULL
         """,
         key.values + [
           .integer(Int64(Date().timeIntervalSince1970 * 1_000)),
-          reason.map { .text($0) } ?? .null, .integer(isInUse ? 1 : 0),
+          reason.map { .text($0) } ?? .null, .integer(isRunning ? 1 : 0),
         ])
     }
   }

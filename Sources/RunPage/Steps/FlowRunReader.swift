@@ -21,7 +21,7 @@ final class FlowRunReader: Sendable {
   /// - Parameter path: The SQLite file.
   init(journal path: String) {
     self.path = URL(fileURLWithPath: path).standardizedFileURL.path
-    state = URL(fileURLWithPath: path).standardizedFileURL.deletingLastPathComponent().path
+    state = FlowStateFile.folder(of: path)
     worker = SQLiteWorker("flow reader") {
       try SQLiteConnection.open(path, for: .reading, SQLiteConfiguration(access: .existing))
     }

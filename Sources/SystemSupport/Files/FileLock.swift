@@ -12,16 +12,20 @@ package final class FileLock: Sendable {
   /// - Returns: Nil if the lock is held.
   /// - Throws: The error of the system.
   package static func acquire(_ path: String, creating: Bool) throws(SystemError) -> FileLock? {
-    let file = try FileDescriptor.open(
-      path, .readWrite, creating ? .create : [], permissions: 0o600)
-    while flock(file.rawValue, LOCK_EX | LOCK_NB) != 0 {
-      let error = SystemError.last
-      if error.code == EINTR { continue }
+    while true {
+      let file = try FileDescriptor.open(
+        path, .readWrite, creating ? .create : [], permissions: 0o600)
+      while flock(file.rawValue, LOCK_EX | LOCK_NB) != 0 {
+        let error = SystemError.last
+        if error.code == EINTR { continue }
+        try? file.close()
+        if error.code == EWOULDBLOCK { return nil }
+        throw error
+      }
+      if file.isFile(path) { return FileLock(path, file) }
+      // Its holder has removed it in the meantime.
       try? file.close()
-      if error.code == EWOULDBLOCK { return nil }
-      throw error
     }
-    return FileLock(path, file)
   }
 
   /// Whether the lock of a file is held. A file that cannot be opened counts as held, unless it is
@@ -44,6 +48,17 @@ package final class FileLock: Sendable {
 
   deinit { try? file.close() }
 
-  /// Removes the file, whose lock then has no effect.
-  package func removeFile() { unsafe unlink(path) }
+  /// Removes the file, which ends the lock for others.
+  package func removeFile() {
+    if file.isFile(path) { unsafe unlink(path) }
+  }
+}
+
+extension FileDescriptor {
+  /// Whether the file at a path is this one.
+  fileprivate func isFile(_ path: String) -> Bool {
+    var status = stat()
+    guard unsafe fstat(rawValue, &status) == 0 else { return false }
+    return (try? FileStatus(ofFile: path).identity) == FileStatus(status).identity
+  }
 }

@@ -9,6 +9,7 @@ enum CompletionTable {
 
   static let help = CompletionOption("--help", "shows the options")
   static let json = CompletionOption("--json", "prints JSON")
+  private static let shownRun = CompletionOption("--run", "shows the run with this name", .text)
   private static let state = CompletionOption("--state", "the folder that stores the runs", .file)
   private static let queue = CompletionOption("--queue", "the queue in the database", .text)
   private static let lease = CompletionOption(
@@ -54,11 +55,11 @@ enum CompletionTable {
         ] + observation + [help]),
       CompletionNode("show", "prints a diagram", positions: [.file], options: [help]),
       CompletionNode(
-        "status", "shows the last run", positions: [.file], options: [state, help]),
+        "status", "shows the last run", positions: [.file], options: [shownRun, state, help]),
       CompletionNode(
         "log", "shows the output of a step", positions: [.file, .names(.steps)],
         options: [
-          CompletionOption("--follow", "shows it until the step has ended"), state, help,
+          CompletionOption("--follow", "shows it until the step has ended"), shownRun, state, help,
         ]),
       CompletionNode("schema", "prints the format of flow files", options: [help]),
     ],

@@ -16,7 +16,7 @@ struct FlowArguments {
   private(set) var values: [String: String] = [:]
   /// The path of the folder of the state; nil for the one beside the flow file.
   private(set) var state: String?
-  /// The steps, the name and the beginning of the run.
+  /// The steps, the name and the beginning of the run; its name for `status` and `log`.
   private(set) var run = FlowRunOptions()
   private(set) var isDryRun = false
   /// The address of the database whose workers run the commands; nil to run them in this process.
@@ -61,8 +61,8 @@ struct FlowArguments {
     case .run:
       "--set, --state, --run, --keep-going, --fresh, --force, --from, --only, --dry-run, --on, "
         + "--queue, --output, --timeline, --trace or --json"
-    case .status: "--state"
-    case .log: "--follow or --state"
+    case .status: "--run or --state"
+    case .log: "--follow, --run or --state"
     case .show, .schema: "no options"
     }
   }
@@ -83,11 +83,11 @@ struct FlowArguments {
         throw UsageError("flow run: invalid value \(pair.onOneLine); expected name=text")
       }
       values[String(pair[..<equal])] = String(pair[pair.index(after: equal)...])
-    case ("--run", .run):
+    case ("--run", .run), ("--run", .status), ("--run", .log):
       let name = try text("--run", "the name of a run", &rest)
       guard name.isFlowName else {
         throw UsageError(
-          "flow run: invalid name of a run \(name.onOneLine); expected letters, digits, '.', '_' and "
+          "flow \(action): invalid name of a run \(name.onOneLine); expected letters, digits, '.', '_' and "
             + "'-', such as 2026-11-30")
       }
       run.name = name

@@ -8,8 +8,8 @@ struct FlowCommandLine {
                               [--from STEP]… [--only STEP]… [--dry-run] [--on ADDRESS] [--queue QUEUE] [--output MODE]
                               [--json] [--trace FILE] [--timeline FILE]
            coop flow show FILE
-           coop flow status FILE [--state FOLDER]
-           coop flow log FILE STEP [--follow] [--state FOLDER]
+           coop flow status FILE [--run NAME] [--state FOLDER]
+           coop flow log FILE STEP [--run NAME] [--follow] [--state FOLDER]
            coop flow schema
 
     Runs the commands of a flow file, in YAML or JSON, as a graph. A journal stores the success of each step before the
@@ -27,7 +27,8 @@ struct FlowCommandLine {
       --state FOLDER    stores the runs and the logs in this folder (default: .flow/FLOW beside FILE)
       --keep-going      runs every step that can run; without it, the first failure cancels the running steps, and only
                         steps with 'after' still begin
-      --run NAME        continues the run with this name, or begins it: --run "$(date +%F)" for one run a day
+      --run NAME        continues the run with this name, or begins it: --run "$(date +%F)" for one run a day; for
+                        status and log, the run that they show
       --fresh           begins a new run instead of resuming the last one
       --force           begins a new run, and runs every step
       --from STEP       runs the step and all steps that need it
@@ -46,12 +47,12 @@ struct FlowCommandLine {
     The commands run in the folder of FILE. Their output is in .flow/FLOW/runs/RUN/STEP.log beside FILE.
     Ctrl-C, SIGTERM and SIGHUP terminate the commands gracefully; a second signal kills them.
 
-    Exit status: 0 all steps succeeded or were skipped, 1 a step failed or an error, 64 invalid arguments, 75 the flow
-    is already running, 130 interrupted by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP,
+    Exit status: 0 all steps succeeded or were skipped, 1 a step failed or an error, 64 invalid arguments, 75 the run
+    is in progress, or a run in progress uses the same outputs, 130 interrupted by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP,
     131 by SIGQUIT.
     """
 
-  /// The exit status if the flow is already running, `EX_TEMPFAIL` in `sysexits.h`.
+  /// The exit status if the run is in progress, or a run in progress uses the same outputs: `EX_TEMPFAIL` in `sysexits.h`.
   private static let lockedStatus: Int32 = 75
 
   private let arguments: FlowArguments

@@ -20,8 +20,10 @@ struct FlowQueries {
 
   /// Prints the steps of the last run.
   func status() async throws {
-    guard let run = try await state.lastRun() else {
-      return try write("'\(file.name)' has not run yet")
+    let name = arguments.run.name
+    guard let run = try await state.lastRun(named: name) else {
+      let run = name.map { "run '\($0)' of " } ?? ""
+      return try write("\(run)'\(file.name)' has not run yet")
     }
     var table = TableLayout(numbers: [], width: StandardOutput().width)
     let names = Set(file.steps.map(\.name))
@@ -48,9 +50,11 @@ struct FlowQueries {
   func log() async throws {
     let output = StandardOutput()
     guard arguments.follows else {
-      return try output.write(try await state.log(of: arguments.step))
+      return try output.write(try await state.log(of: arguments.step, inRun: arguments.run.name))
     }
-    try await state.followLog(of: arguments.step) { try output.write($0) }
+    try await state.followLog(of: arguments.step, inRun: arguments.run.name) {
+      try output.write($0)
+    }
   }
 
   private func write(_ text: String) throws {

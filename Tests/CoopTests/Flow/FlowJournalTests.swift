@@ -154,8 +154,10 @@ import Testing
       try await eventually { hasEnded(process) }
       let killed = try await flow.flow("status", "f.json").text
       #expect(killed.contains(": interrupted\n"), "\(killed)")
-      try flow.folder.write("", to: "go")
     }
+    // It ends the command that is left.
+    try flow.folder.write("", to: "go")
+    #expect(try await flow.run().status == 0)
   }
 
   @Test func `L9: a program that asks whether the flow runs does not keep it from running`()

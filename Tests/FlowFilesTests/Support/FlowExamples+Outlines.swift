@@ -71,6 +71,7 @@ extension FlowExamples {
       run shell pg_dump -Fc "$each" > "/backup/$each.dump"
       each lines-of databases @8:22
       width 2
+      output /backup/<each>.dump@11:14
       retries 2
       backoff 30.0 seconds
       timeout 3600.0 seconds

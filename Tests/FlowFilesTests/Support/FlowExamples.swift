@@ -61,7 +61,7 @@ enum FlowExamples {
         each: {lines-of: databases}
         width: 2
         run: pg_dump -Fc "$each" > "/backup/$each.dump"
-        # No outputs: their dumps would be current in the next night.
+        outputs: "/backup/${each}.dump"    # made again each night, because 'databases' has no outputs
       restore-test:
         run: [srun, -n1, ./restore-test, /backup]      # Slurm is a prefix of the command
         needs: [dump]

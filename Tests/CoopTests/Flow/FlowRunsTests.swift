@@ -1,0 +1,213 @@
+import Foundation
+import SystemSupport
+import TestSupport
+import Testing
+
+/// Runs of one flow that are in progress at the same time.
+struct FlowRunsTests {
+  /// A flow whose command for each day waits until the file `go-DAY` exists.
+  private func waiting(_ members: String = #""outputs": ["out-${day}"],"#) throws -> FlowFixture {
+    try FlowFixture(
+      """
+      "a": {\(members) "run": "echo ${day} | tee out-${day}; touch began-${day}; while ! test -e go-${day}; do sleep 0.01; done"}
+      """, head: #""values": {"day": "1"},"#)
+  }
+
+  private func wait(for name: String, of flow: FlowFixture, or process: Int32) async throws {
+    try await eventually { flow.exists(name) || hasEnded(process) }
+  }
+
+  @Test func `L7: runs of different names run at once, each with its own logs`() async throws {
+    let flow = try waiting()
+    for day in 2...3 { try flow.folder.write("", to: "go-\(day)") }
+    let first = try await flow.program(["run", "f.json", "--run", "one"]).run { process in
+      try await wait(for: "began-1", of: flow, or: process)
+      let second = try await flow.run("--run", "two", "--set", "day=2")
+      #expect(second.status == 0, "\(second.error)")
+      let unnamed = try await flow.run("--set", "day=3")
+      #expect(unnamed.status == 0, "\(unnamed.error)")
+      let status = try await flow.flow("status", "f.json").text
+      #expect(status.contains("run 3 of 'f'"), "\(status)")
+      let one = try await flow.flow("status", "f.json", "--run", "one").text
+      #expect(one.contains("run 1 (one) of 'f'") && one.contains(": running"), "\(one)")
+      let two = try await flow.flow("log", "f.json", "a", "--run", "two").text
+      #expect(two.hasSuffix("\n2\n"), "\(two)")
+      let other = try await flow.flow("log", "f.json", "a", "--run", "other")
+      #expect(other.error.contains("'a' has no log in run 'other'"), "\(other.error)")
+      try flow.folder.write("", to: "go-1")
+    }
+    #expect(first.status == 0, "\(first.error)")
+    for run in 1...3 {
+      #expect(flow.output("a", inRun: run) == "\(run)\n")
+    }
+    let states = FlowFixture.stored(
+      "SELECT number || ' ' || coalesce(name, '') || ' ' || state FROM flow_run", in: flow.journal)
+    #expect(states == ["1 one succeeded", "2 two succeeded", "3  succeeded"])
+  }
+
+  @Test func `L7: a run with the name of a run in progress ends with status 75`() async throws {
+    let flow = try waiting()
+    let first = try await flow.program(["run", "f.json", "--run", "one"]).run { process in
+      try await wait(for: "began-1", of: flow, or: process)
+      for arguments in [["--run", "one"], ["--run", "one", "--fresh", "--set", "day=2"]] {
+        let second = try await flow.program(["run", "f.json"] + arguments).run()
+        #expect(second.status == 75)
+        #expect(
+          second.error.hasPrefix(
+            "coop flow: run lock: run 'one' of 'f' is already running (pid \(process) since "),
+          "\(second.error)")
+      }
+      try flow.folder.write("", to: "go-1")
+    }
+    #expect(first.status == 0, "\(first.error)")
+  }
+
+  /// The outputs of a run in progress, the outputs of another run, and the file that they share.
+  static let outputs: [(String, String, String?)] = [
+    (#"["x"]"#, #"["x"]"#, "x"), (#"["x"]"#, #"["y"]"#, nil), (#"["x"]"#, #"["xy"]"#, nil),
+    (#"["d"]"#, #"["d/x"]"#, "d/x"), (#"["d/x"]"#, #"["./d"]"#, "d"),
+    (#"["d/*.txt"]"#, #"["d/x.txt"]"#, "d/x.txt"), (#"["d/*.txt"]"#, #"["d/x.csv"]"#, nil),
+    (#"["d/x.txt"]"#, #"["d/*.txt"]"#, "d/*.txt"), (#"["d/*-1"]"#, #"["d/*-2"]"#, nil),
+    (#"["d/a*"]"#, #"["d/*b"]"#, "d/*b"), (#"["d/a*"]"#, #"["d/b*"]"#, nil),
+    (#"["d/*"]"#, #"["d/x/y"]"#, "d/x/y"), (#"["x"]"#, "[]", nil),
+    (#"["link/x"]"#, #"["d/x"]"#, "d/x"), (#"["caf\u00e9"]"#, #"["cafe\u0301"]"#, nil),
+  ]
+
+  @Test(arguments: outputs)
+  func `L7: a run that would write the outputs of a run in progress ends with status 75`(
+    first: String, second: String, file: String?
+  ) async throws {
+    let flow = try FlowFixture("")
+    try flow.folder.write("", to: "d/file")
+    _ = try flow.folder.link("link", to: "d")
+    func write(_ outputs: String) throws {
+      try flow.write(
+        #""a": {"outputs": \#(outputs), "run": "touch began; while ! test -e go; do sleep 0.01; done; mkdir -p d; touch x y xy d/x.txt d/x.csv; false"}"#
+      )
+    }
+    try write(first)
+    _ = try await flow.program(["run", "f.json", "--run", "one"]).run { process in
+      try await wait(for: "began", of: flow, or: process)
+      try write(second)
+      try flow.remove("began")
+      // Without a conflict, the second run begins, too, until it is terminated.
+      let result = try await flow.program(["run", "f.json", "--run", "two"]).run { second in
+        try await wait(for: "began", of: flow, or: second)
+        if !hasEnded(second) { kill(second, SIGTERM) }
+      }
+      if let file {
+        #expect(result.status == 75, "\(result.error)")
+        let path = flow.folder.url.resolvingSymlinksInPath().path + "/" + file
+        #expect(result.error.contains("(one) of 'f' is in progress (pid \(process) since "))
+        #expect(result.error.contains("and uses \(path), too"), "\(result.error)")
+      } else {
+        #expect(result.status == 143, "\(result.error)")
+      }
+      try flow.folder.write("", to: "go")
+    }
+  }
+
+  @Test func `L7: children and outputs that a part of a flow reads are compared, too`() async throws
+  {
+    let flow = try FlowFixture(
+      """
+      "all": {"each": ["x", "y"], "outputs": ["${each}.out"], "run": "touch ${each}.out began; while ! test -e go; do sleep 0.01; done"},
+      "y": {"outputs": ["other"], "run": "touch other", "needs": ["all"]}
+      """)
+    _ = try await flow.program(["run", "f.json", "--run", "one", "all"]).run { process in
+      try await wait(for: "began", of: flow, or: process)
+      let reader = try await flow.run("--only", "y")
+      #expect(reader.status == 75, "\(reader.error)")
+      #expect(reader.error.contains("/x.out, too"), "\(reader.error)")
+      try flow.write(#""a": {"outputs": ["y.out"], "run": "touch y.out"}"#)
+      let writer = try await flow.run("--run", "two")
+      #expect(writer.status == 75, "\(writer.error)")
+      try flow.folder.write("", to: "go")
+    }
+  }
+
+  @Test func `L7: a killed run is continued while another run is in progress`() async throws {
+    let flow = try waiting()
+    let first = try await flow.program(["run", "f.json", "--run", "one"]).run { process in
+      try await wait(for: "began-1", of: flow, or: process)
+      _ = try await flow.program(["run", "f.json", "--run", "two", "--set", "day=2"]).run { other in
+        try await wait(for: "began-2", of: flow, or: other)
+        kill(other, SIGKILL)
+        try await eventually { hasEnded(other) }
+      }
+      try flow.remove("began-2")
+      let again = try await flow.program(["run", "f.json", "--run", "two", "--set", "day=2"]).run {
+        try await wait(for: "began-2", of: flow, or: $0)
+        try flow.folder.write("", to: "go-2")
+      }
+      #expect(again.status == 0, "\(again.error)")
+      #expect(again.error.contains("terminating 1 command of an earlier run"), "\(again.error)")
+      try flow.folder.write("", to: "go-1")
+    }
+    #expect(first.status == 0, "\(first.error)")
+    // The command of the first run has run once, and to its end.
+    #expect(flow.text(flow.log("a"))?.contains("attempt 2") == false)
+  }
+
+  @Test func `L7: the successes of a failed run count after a run with other values`() async throws
+  {
+    let flow = try FlowFixture(
+      """
+      "load": {"outputs": ["out-${day}"], "run": "echo load ${day} >> log; touch out-${day}"},
+      "check": {"needs": ["load"], "run": "test -e ok-${day}"}
+      """, head: #""values": {"day": "1"},"#)
+    try flow.folder.write("", to: "ok-2")
+    #expect(try await flow.run("--run", "one").status == 1)
+    #expect(try await flow.run("--run", "two", "--set", "day=2").status == 0)
+    try flow.folder.write("", to: "ok-1")
+    let again = try await flow.run("--run", "one")
+    #expect(again.status == 0, "\(again.error)")
+    #expect(flow.lines("log") == ["load 1", "load 2"])
+    // The successes of a run that has succeeded are replaced.
+    #expect(
+      FlowFixture.stored("SELECT run FROM flow_success WHERE step = 'load'", in: flow.journal) == [
+        "1", "2",
+      ])
+    #expect(try await flow.run("--run", "three", "--set", "day=3", "load").status == 0)
+    #expect(
+      FlowFixture.stored("SELECT run FROM flow_success WHERE step = 'load'", in: flow.journal) == [
+        "3"
+      ])
+  }
+
+  @Test func `L9: a process waits while another one begins a run, and says so`() async throws {
+    let flow = try FlowFixture(#""a": {"run": "true"}"#)
+    #expect(try await flow.run().status == 0)
+    let path = flow.folder.path + "/.flow/f/run.lock"
+    var lock = try FileLock.acquire(path, creating: false)
+    #expect(lock != nil)
+    let coop = Program.coop().executable.path
+    var shell = try #require(
+      Program.installed("sh", "-c", "'\(coop)' flow run f.json --fresh 2> err"))
+    shell.folder = flow.folder.url
+    let result = try await shell.run { process in
+      try await eventually { flow.text("err")?.isEmpty == false || hasEnded(process) }
+      withExtendedLifetime(lock) {}
+      lock = nil
+    }
+    #expect(result.status == 0)
+    #expect(flow.text("err")?.contains("which begins a run of 'f'\n") == true)
+  }
+
+  @Test func `L9: while the commands of on run, the run is in progress`() async throws {
+    let flow = try FlowFixture(
+      #""a": {"outputs": ["out"], "run": "touch out"}"#,
+      head: #""on": {"success": "touch began; while ! test -e go; do sleep 0.01; done"},"#)
+    for _ in 1...2 {
+      let first = try await flow.program(["run", "f.json"]).run { process in
+        try await wait(for: "began", of: flow, or: process)
+        let second = try await flow.run()
+        #expect(second.status == 75, "\(second.error)")
+        try flow.folder.write("", to: "go")
+      }
+      #expect(first.status == 0, "\(first.error)")
+      try flow.remove("go")
+      try flow.remove("began")
+    }
+  }
+}
