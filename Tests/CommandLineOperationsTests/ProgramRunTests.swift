@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 // Serialized, because only one run of a process at a time may handle the signals.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct ProgramRunTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct ProgramRunTests {
   private struct Failure: Error {}
 
   @Test func `a run has the outcome of its operation`() async throws {

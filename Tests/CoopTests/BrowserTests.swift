@@ -7,7 +7,7 @@ import Testing
 ///
 /// One at a time, because a browser has a dozen processes.
 @Suite(
-  .serialized, .timeLimit(.minutes(5)),
+  .serialized, .timeLimit(.minutes(10)),
   .enabled(if: PageFixture.isPossible && Browser.isInstalled)
 ) struct BrowserTests {
   func journal() async throws -> JournalFixture {

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5)), .enabled(if: PageFixture.isPossible)) struct FlowGraphPictureTests {
+@Suite(.timeLimit(.minutes(10)), .enabled(if: PageFixture.isPossible)) struct FlowGraphPictureTests {
   private struct Point: Hashable {
     var x: Double
     var y: Double

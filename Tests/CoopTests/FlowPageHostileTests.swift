@@ -4,7 +4,7 @@ import SQLiteSupport
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5)), .enabled(if: PageFixture.isPossible)) struct FlowPageHostileTests {
+@Suite(.timeLimit(.minutes(10)), .enabled(if: PageFixture.isPossible)) struct FlowPageHostileTests {
   private let run = "/run?id=f%231"
 
   private static let markup = [

@@ -3,7 +3,7 @@ import HTTPOperations
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5)), .enabled(if: PageFixture.isPossible)) struct FlowPageTests {
+@Suite(.timeLimit(.minutes(10)), .enabled(if: PageFixture.isPossible)) struct FlowPageTests {
   let run = "/run?id=f%231"
 
   @Test func `A9: a run shows its steps with states, needs, attempts and logs`() async throws {

@@ -4,7 +4,7 @@ import SQLiteSupport
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct JournalTests {
+@Suite(.timeLimit(.minutes(10))) struct JournalTests {
   // MARK: Looking
 
   @Test func `runs are listed, the newest first, and selected by state and flow`() async throws {
@@ -248,7 +248,7 @@ import Testing
   // MARK: The live view
 
   #if os(Linux)
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(10)))
     func `without a terminal, a live view prints the changes and the run at its end`()
       async throws
     {
@@ -264,7 +264,7 @@ import Testing
       #expect(!printed.text.contains("\u{1B}"))
     }
 
-    @Test(.timeLimit(.minutes(5)), arguments: terminationSignals)
+    @Test(.timeLimit(.minutes(10)), arguments: terminationSignals)
     func `a signal ends a live view, and not the run`(number: Int32) async throws {
       let journal = try JournalFixture()
       try await journal.startParked("l")
@@ -277,7 +277,7 @@ import Testing
       #expect(try await journal.state(of: "l") == .parked)
     }
 
-    @Test(.timeLimit(.minutes(5)), .enabled(if: Program.installed("script") != nil))
+    @Test(.timeLimit(.minutes(10)), .enabled(if: Program.installed("script") != nil))
     func `on a terminal, a live view is redrawn in place`() async throws {
       let journal = try JournalFixture()
       try await journal.startParked("l")

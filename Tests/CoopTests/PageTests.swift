@@ -4,7 +4,7 @@ import HTTPOperations
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5)), .enabled(if: PageFixture.isPossible)) struct PageTests {
+@Suite(.timeLimit(.minutes(10)), .enabled(if: PageFixture.isPossible)) struct PageTests {
   func journal() async throws -> JournalFixture {
     let journal = try JournalFixture()
     try await journal.startParked("order/7")

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `coop records import` into a PostgreSQL database.
-@Suite(.timeLimit(.minutes(5)), .enabled { try await WithServer.isPossibleBare() })
+@Suite(.timeLimit(.minutes(10)), .enabled { try await WithServer.isPossibleBare() })
 struct RecordsImportOnPostgresTests {
   private static let table = """
     create table t (id int primary key, name text not null); insert into t values (1, 'one')

@@ -12,7 +12,7 @@ private let library = """
   create view "Thick" as select title, pages from "Book" where pages > 500;
   """
 
-@Suite(.timeLimit(.minutes(5)), .enabled { try await WithServer.isPossibleBare() })
+@Suite(.timeLimit(.minutes(10)), .enabled { try await WithServer.isPossibleBare() })
 struct RecordsOnPostgresTests {
   @Test func `the tables of a PostgreSQL database are listed with their columns`() async throws {
     let fixture = try await RecordsFixture(

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct WorkerTests {
+@Suite(.timeLimit(.minutes(10))) struct WorkerTests {
   @Test(arguments: [
     (["worker"], "no ADDRESS; expected the SQLite file of a journal, or postgresql://"),
     (["worker", ""], "invalid ADDRESS ; expected the SQLite file"),

@@ -47,7 +47,7 @@ import Testing
     ]
 
   #if os(Linux)
-    @Test(.timeLimit(.minutes(5)), arguments: moments)
+    @Test(.timeLimit(.minutes(10)), arguments: moments)
     func `a search that is killed continues and prints the same result`(
       moment: Moment
     ) async throws {
@@ -73,7 +73,7 @@ import Testing
       #expect(continued.error.contains(note), "\(continued.error)")
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(10)))
     func `finished steps are not repeated, and a search after the end begins afresh`()
       async throws
     {
@@ -97,7 +97,7 @@ import Testing
           + "  \(folder.path)/new 1\n  \(folder.path)/new 2\n")
     }
 
-    @Test(.timeLimit(.minutes(5)), arguments: terminationSignals)
+    @Test(.timeLimit(.minutes(10)), arguments: terminationSignals)
     func `a search that is interrupted says how it continues`(number: Int32) async throws {
       let folder = try tree()
       for name in ["huge 1", "huge 2"] {

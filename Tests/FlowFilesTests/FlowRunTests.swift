@@ -7,7 +7,7 @@ import Testing
 
 /// Flow files that a Swift program runs. Each test has a process of its own, which becomes the parent of
 /// descendants whose parent has ended.
-@Suite(.timeLimit(.minutes(5))) struct FlowRunTests {
+@Suite(.timeLimit(.minutes(10))) struct FlowRunTests {
   @Test func `a program runs a flow file, and asks what a run would do`() async {
     await #expect(processExitsWith: .success) { try await FlowPrograms().runAndDryRun() }
   }

@@ -6,7 +6,7 @@ import Testing
 ///
 /// `Tests/YAMLTestSuite/cases.jsonl` has a line for each `in.yaml` of the branch `data`, commit
 /// `6ad3d2c6`. JSON keeps tabs, carriage returns and missing line ends visible.
-@Suite(.needsYAML, .timeLimit(.minutes(1)))
+@Suite(.needsYAML, .timeLimit(.minutes(10)))
 struct YAMLTestSuiteTests {
   struct Case: Decodable {
     let `case`: String

@@ -4,7 +4,7 @@ import HTTPServing
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ServingTests {
+@Suite(.timeLimit(.minutes(10))) struct ServingTests {
   @Test func `a handler sees the parts of a request`() async throws {
     let seen = Lock<HTTPRequest?>(nil)
     try await ServerFixture.with { request in

@@ -3,7 +3,7 @@ import CompositeOperationsTestKit
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct AbandoningTests {
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func `T3: an abandoning timeout does not wait for the body, and an event reports its end`()
     async throws
   {

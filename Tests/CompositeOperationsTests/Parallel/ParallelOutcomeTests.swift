@@ -291,7 +291,7 @@ private struct Empty: ComposableOperation {
     }
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func `P3: a composite ends only when every child that began has ended`() async throws {
     let (stubborn, isCancelled) = (Gate(), Gate())
     let hasEnded = Log<Bool>()

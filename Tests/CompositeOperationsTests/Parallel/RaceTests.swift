@@ -75,7 +75,7 @@ import Testing
     #expect(outcome.isCancelled)
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func `P7: the race ends only when the losers have ended`() async {
     let (stubborn, isCancelled) = (Gate(), Gate())
     let hasEnded = Log<Bool>()

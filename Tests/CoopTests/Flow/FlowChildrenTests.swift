@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct FlowChildrenTests {
+@Suite(.timeLimit(.minutes(10))) struct FlowChildrenTests {
   @Test func `L10: each runs a child for each value of a list, a glob and the lines of a step`()
     async throws
   {

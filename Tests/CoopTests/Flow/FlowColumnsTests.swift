@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct FlowColumnsTests {
+@Suite(.timeLimit(.minutes(10))) struct FlowColumnsTests {
   @Test func `L18: matrix runs a child for each combination of its columns`() async throws {
     let flow = try FlowFixture(
       #"""

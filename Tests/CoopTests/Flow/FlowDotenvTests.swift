@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct FlowDotenvTests {
+@Suite(.timeLimit(.minutes(10))) struct FlowDotenvTests {
   @Test func `L17: commands have the variables of dotenv, and env precedes them`() async throws {
     let flow = try FlowFixture(
       #"""

@@ -3,7 +3,7 @@ import SQLiteSupport
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct FlowHookTests {
+@Suite(.timeLimit(.minutes(10))) struct FlowHookTests {
   private static let failure =
     #"echo failure $v $E $FLOW_RUN $FLOW_STATUS \"$FLOW_FAILED\" >> on; "#
     + #"echo \"$FLOW_REASON\" >> on; sed 1d \"$FLOW_LOG\" >> on; echo oops; exit 3"#

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct FlowInputTests {
+@Suite(.timeLimit(.minutes(10))) struct FlowInputTests {
   @Test func `L15: a name in inputs that does not exist is an error before a step begins`()
     async throws
   {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct FlowNameTests {
+@Suite(.timeLimit(.minutes(10))) struct FlowNameTests {
   private static let composed = "caf\u{e9}.csv"
   private static let decomposed = "cafe\u{301}.csv"
 

@@ -6,7 +6,7 @@ import TestSupport
   import TestSupport
   import Testing
 
-  @Suite(.timeLimit(.minutes(5)), .enabled { try await WithServer.isPossible() })
+  @Suite(.timeLimit(.minutes(10)), .enabled { try await WithServer.isPossible() })
   struct FlowOnResumeTests {
     /// A command that says that it has begun, and waits for a file.
     private static let waiting = """

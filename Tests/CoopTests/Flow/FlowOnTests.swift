@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5)), .enabled { try await WithServer.isPossible() })
+@Suite(.timeLimit(.minutes(10)), .enabled { try await WithServer.isPossible() })
 struct FlowOnTests {
   @Test func `L11: a command runs on a worker, and the log has its output`() async throws {
     let on = try await FlowOnFixture(
@@ -240,7 +240,7 @@ struct FlowOnTests {
   }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct FlowOnArgumentTests {
+@Suite(.timeLimit(.minutes(10))) struct FlowOnArgumentTests {
   @Test(arguments: [
     (["--on"], "--on without a value; expected postgresql://USER@HOST/DATABASE"),
     (["--on", "flows.sqlite"], "invalid --on; expected postgresql://USER@HOST/DATABASE"),

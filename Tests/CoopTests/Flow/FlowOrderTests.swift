@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct FlowOrderTests {
+@Suite(.timeLimit(.minutes(10))) struct FlowOrderTests {
   @Test func `L1: a step begins when its needs have succeeded and its after steps have ended`()
     async throws
   {

@@ -7,7 +7,7 @@ import TestSupport
   import Testing
 
   /// The commands that outlive the process that ran their flow.
-  @Suite(.timeLimit(.minutes(5))) struct FlowOrphanTests {
+  @Suite(.timeLimit(.minutes(10))) struct FlowOrphanTests {
     @Test(arguments: [false, true])
     func `L8: a command that outlived its flow is terminated before it runs again`(
       ignoresSignal: Bool

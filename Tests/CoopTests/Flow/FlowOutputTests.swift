@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct FlowOutputTests {
+@Suite(.timeLimit(.minutes(10))) struct FlowOutputTests {
   @Test func `L19: live output shows each line while its step still runs`() async throws {
     // The step ends its second line when the reader has seen a line that another step wrote after
     // the beginning of it.

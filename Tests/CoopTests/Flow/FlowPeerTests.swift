@@ -4,7 +4,7 @@ import Testing
 
 /// The rows of "Coming from make, just, go-task, snakemake and dagu" in the article that the tests of
 /// the rules do not show.
-@Suite(.timeLimit(.minutes(5))) struct FlowPeerTests {
+@Suite(.timeLimit(.minutes(10))) struct FlowPeerTests {
   private func run(
     _ steps: String, head: String = "", files: [String] = [], _ arguments: [String] = []
   ) async throws -> (flow: FlowFixture, ends: [String]) {

@@ -6,7 +6,7 @@ import TestSupport
   import Testing
 
   /// The processes that a command starts.
-  @Suite(.timeLimit(.minutes(5))) struct FlowProcessTests {
+  @Suite(.timeLimit(.minutes(10))) struct FlowProcessTests {
     /// How a command starts a process that leaves its process group, its session or its parent.
     static let starts = [
       "timeout 3600 sh other &", "setsid sh other &", "setsid -f sh other",

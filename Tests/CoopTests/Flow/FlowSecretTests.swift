@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct FlowSecretTests {
+@Suite(.timeLimit(.minutes(10))) struct FlowSecretTests {
   private static let secret = "s3cr3t-wörd"
   private static let lines = "first line\nsecond line"
 

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct FlowShellTests {
+@Suite(.timeLimit(.minutes(10))) struct FlowShellTests {
   @Test func `L16: a text runs in the shell of its step, of the defaults or of the file`()
     async throws
   {

@@ -7,7 +7,7 @@ import TestSupport
   import Testing
 
   /// Commands that the flow terminates.
-  @Suite(.timeLimit(.minutes(5))) struct FlowStopTests {
+  @Suite(.timeLimit(.minutes(10))) struct FlowStopTests {
     /// At first it runs until it is terminated, and then exits with status 0. Later it does its work.
     private static let command = """
       if test -e began; then echo whole > out; exit 0; fi
@@ -161,7 +161,7 @@ import TestSupport
       return stat?.split(separator: ")").last?.split(separator: " ").first.map(String.init)
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(10)))
     func `L8: Ctrl-Z stops the commands and the flow, and both continue`() async throws {
       let flow = try FlowFixture(#""a": {"run": ["sh", "command"]}"#)
       try flow.folder.write(

@@ -6,7 +6,7 @@ import TestSupport
   import Testing
 
   /// Steps that use the terminal.
-  @Suite(.timeLimit(.minutes(5))) struct FlowTerminalTests {
+  @Suite(.timeLimit(.minutes(10))) struct FlowTerminalTests {
     /// Runs the flow in a new session with a terminal, into which a user types a text.
     private func run(_ flow: FlowFixture, typing text: String) async throws -> ProgramResult? {
       guard var script = Program.installed("script") else { return nil }

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct GlobPatternTests {
   private static let environment = ProcessInfo.processInfo.environment
   private static let names = [

@@ -1,7 +1,7 @@
 import HTTPServing
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct EventBufferTests {
+@Suite(.timeLimit(.minutes(10))) struct EventBufferTests {
   private func append(_ event: EventMessage, to buffer: inout EventBuffer) -> Bool {
     buffer.append(event)
   }

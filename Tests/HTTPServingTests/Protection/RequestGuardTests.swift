@@ -1,7 +1,7 @@
 import HTTPServing
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct RequestGuardTests {
+@Suite(.timeLimit(.minutes(10))) struct RequestGuardTests {
   private static let token = "0123456789abcdef"
 
   private func guardian(

@@ -3,7 +3,7 @@ import HTTPServing
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct EventStreamTests {
+@Suite(.timeLimit(.minutes(10))) struct EventStreamTests {
   /// Opens a stream, and waits for its first event.
   private func open(_ server: ServerFixture) async throws -> RawClient {
     let client = try RawClient(server.port)

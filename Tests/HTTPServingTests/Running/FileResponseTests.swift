@@ -4,7 +4,7 @@ import SystemSupport
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct FileResponseTests {
+@Suite(.timeLimit(.minutes(10))) struct FileResponseTests {
   private static let size = 20_000_000
 
   /// Serves a file of 20 MB.

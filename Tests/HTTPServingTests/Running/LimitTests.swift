@@ -6,7 +6,7 @@ import SystemSupport
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct LimitTests {
+@Suite(.timeLimit(.minutes(10))) struct LimitTests {
   private static var limits: ServerLimits {
     var limits = ServerLimits()
     limits.requestTime = .milliseconds(500)

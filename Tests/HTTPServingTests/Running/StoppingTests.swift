@@ -6,7 +6,7 @@ import Testing
 
 /// A cancelled server ends in order. Its closing time exceeds the time limit of the tests, so a
 /// server that waits for it fails them.
-@Suite(.timeLimit(.minutes(5))) struct StoppingTests {
+@Suite(.timeLimit(.minutes(10))) struct StoppingTests {
   private static var limits: ServerLimits {
     var limits = ServerLimits()
     limits.closingTime = .seconds(3_600)

@@ -3,7 +3,7 @@ import SystemSupport
 import TestSupport
 import Testing
 
-@Suite(.enabled(if: PrivateServer.missingServer == nil), .timeLimit(.minutes(2)))
+@Suite(.enabled(if: PrivateServer.missingServer == nil), .timeLimit(.minutes(10)))
 struct PostgresConnectionTests {
   /// Runs a body with a connection.
   private func connected<Value: Sendable>(

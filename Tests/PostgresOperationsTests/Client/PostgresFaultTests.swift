@@ -6,7 +6,7 @@ import Testing
 
 /// Tests that stop, pause or count the connections of a server.
 @Suite(
-  .serialized, .enabled(if: PrivateServer.missingServer == nil), .timeLimit(.minutes(5)))
+  .serialized, .enabled(if: PrivateServer.missingServer == nil), .timeLimit(.minutes(10)))
 struct PostgresFaultTests {
   private static let server = PrivateServer()
   private static let backend = PostgresStatement("backend", "SELECT pg_backend_pid()")

@@ -3,7 +3,7 @@ import CompositeOperationsTestKit
 import PostgresOperations
 import Testing
 
-@Suite(.enabled(if: PrivateServer.missingServer == nil), .timeLimit(.minutes(2)))
+@Suite(.enabled(if: PrivateServer.missingServer == nil), .timeLimit(.minutes(10)))
 struct PostgresPoolTests {
   static let create = PostgresStatement(
     "create",

@@ -5,7 +5,7 @@ import RecordOperations
 import Testing
 
 @Suite(
-  .serialized, .enabled(if: PrivateServer.missingServer == nil), .timeLimit(.minutes(5)))
+  .serialized, .enabled(if: PrivateServer.missingServer == nil), .timeLimit(.minutes(10)))
 struct RecordChangesTests {
   private static let server = PrivateServer(settings: ["autovacuum=off"])
 

@@ -29,7 +29,7 @@ import Testing
   }
 }
 
-@Suite(.enabled(if: PrivateServer.missingServer == nil), .timeLimit(.minutes(2)))
+@Suite(.enabled(if: PrivateServer.missingServer == nil), .timeLimit(.minutes(10)))
 struct RecordFailureTests {
   @Test func `a refused change does not affect the others of its batch`() async throws {
     let schema = try await RecordSchema()

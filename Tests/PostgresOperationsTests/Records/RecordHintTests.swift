@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite(
-  .serialized, .enabled(if: PrivateServer.missingServer == nil), .timeLimit(.minutes(2)))
+  .serialized, .enabled(if: PrivateServer.missingServer == nil), .timeLimit(.minutes(10)))
 struct RecordHintTests {
   private static let server = PrivateServer(settings: ["autovacuum=off"])
 

@@ -5,7 +5,7 @@ import RecordOperations
 import Testing
 
 /// Imports into tables with constraints and triggers, and of unsuitable files.
-@Suite(.enabled(if: PrivateServer.missingServer == nil), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: PrivateServer.missingServer == nil), .timeLimit(.minutes(10)))
 struct RecordImportTableTests {
   @Test(arguments: [1, 5_000])
   func `D11: each bad row among many is found`(count: Int) async throws {

@@ -4,7 +4,7 @@ import PostgresOperations
 import RecordOperations
 import Testing
 
-@Suite(.enabled(if: PrivateServer.missingServer == nil), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: PrivateServer.missingServer == nil), .timeLimit(.minutes(10)))
 struct RecordImportTests {
   private static let everyType = """
     create type mood as enum ('ok', 'bad');

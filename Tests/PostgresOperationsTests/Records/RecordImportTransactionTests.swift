@@ -8,7 +8,7 @@ import Testing
 
 /// The transactions of imports: all rows or none, whatever ends the import.
 @Suite(
-  .serialized, .enabled(if: PrivateServer.missingServer == nil), .timeLimit(.minutes(5)))
+  .serialized, .enabled(if: PrivateServer.missingServer == nil), .timeLimit(.minutes(10)))
 struct RecordImportTransactionTests {
   /// Its open transactions would delay the changes of other tests.
   private static let server = PrivateServer()

@@ -6,7 +6,7 @@ import Testing
 
 /// Tests that lose the connection.
 @Suite(
-  .serialized, .enabled(if: PrivateServer.missingServer == nil), .timeLimit(.minutes(5)))
+  .serialized, .enabled(if: PrivateServer.missingServer == nil), .timeLimit(.minutes(10)))
 struct RecordLossTests {
   private static let server = PrivateServer()
 

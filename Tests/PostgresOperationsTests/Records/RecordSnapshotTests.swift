@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite(
-  .serialized, .enabled(if: PrivateServer.missingServer == nil), .timeLimit(.minutes(5)))
+  .serialized, .enabled(if: PrivateServer.missingServer == nil), .timeLimit(.minutes(10)))
 struct RecordSnapshotTests {
   @Test func `D10: the rows of a snapshot are those of its beginning, whatever others commit`()
     async throws

@@ -4,7 +4,7 @@ import RecordOperations
 import Testing
 
 /// Tables of other programs, and changes to tables by them.
-@Suite(.enabled(if: PrivateServer.missingServer == nil), .timeLimit(.minutes(2)))
+@Suite(.enabled(if: PrivateServer.missingServer == nil), .timeLimit(.minutes(10)))
 struct RecordTableTests {
   private static let table = """
     create type mood as enum ('sad', 'ok');

@@ -3,7 +3,7 @@ import DurableOperations
 import PostgresOperations
 import Testing
 
-@Suite(.enabled(if: PrivateServer.whatIsMissing == nil), .timeLimit(.minutes(2)))
+@Suite(.enabled(if: PrivateServer.whatIsMissing == nil), .timeLimit(.minutes(10)))
 struct RunReadsTests {
   private struct Nothing: DurableSequence {
     var number = 0

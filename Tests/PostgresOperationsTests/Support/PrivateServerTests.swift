@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite(.enabled(if: PrivateServer.missingServer == nil), .timeLimit(.minutes(2)))
+@Suite(.enabled(if: PrivateServer.missingServer == nil), .timeLimit(.minutes(10)))
 struct PrivateServerTests {
   @Test func `a server ends when its object is released, even if it is paused`() async throws {
     var server: PrivateServer? = PrivateServer()

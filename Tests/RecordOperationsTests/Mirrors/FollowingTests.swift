@@ -5,7 +5,7 @@ import RecordOperations
 import SQLiteSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct FollowingTests {
+@Suite(.timeLimit(.minutes(10))) struct FollowingTests {
   private func end(_ run: OperationRun<Void>) async {
     run.cancel()
     #expect(await run.outcome.isCancelled)

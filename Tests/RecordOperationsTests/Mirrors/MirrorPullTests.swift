@@ -72,7 +72,7 @@ import Testing
     #expect(try await pair.sync().isEmpty)
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func `M6: the next changes are fetched while changes are stored`() async throws {
     let gate = DispatchSemaphore(value: 0)
     let pages = Lock<Int?>(nil)
@@ -188,7 +188,7 @@ import Testing
     #expect(fileSize(pair.folder.file() + "-wal") == nil)
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func `M6: a pull that is cancelled does not wait until other tasks have written`() async throws {
     let (fetched, fetch) = AsyncStream.makeStream(of: Void.self)
     let pair = try MirrorPair(limits: RecordLimits(page: 2), transactionSize: 2) { _, number in

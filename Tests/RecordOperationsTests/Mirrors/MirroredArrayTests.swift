@@ -11,7 +11,7 @@ private struct Edition: Codable, Identifiable, RecordConvertible, Equatable {
   var pages: Int?
 }
 
-@Suite(.timeLimit(.minutes(5))) struct MirroredArrayTests {
+@Suite(.timeLimit(.minutes(10))) struct MirroredArrayTests {
   private func describe(_ change: MirroredArray<Edition>.Change) -> String {
     switch change {
     case .inserted(let edition, let index): "inserted \(edition.id) at \(index)"

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The example `nightly.yaml` of the article "Flow files".
-@Suite(.needsYAML, .timeLimit(.minutes(5))) struct FlowNightlyTests {
+@Suite(.needsYAML, .timeLimit(.minutes(10))) struct FlowNightlyTests {
   private static let programs = [
     "psql": "cat databases",
     // It fails for the databases that the file `locked` names.

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The example `release.yaml` of the article "Flow files".
-@Suite(.needsYAML, .timeLimit(.minutes(5))) struct FlowReleaseTests {
+@Suite(.needsYAML, .timeLimit(.minutes(10))) struct FlowReleaseTests {
   /// `curl` fails as often as the file `failures` has lines.
   private static let programs = [
     "swift": """

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The example `transcribe.yaml` of the article "Flow files".
-@Suite(.needsYAML, .timeLimit(.minutes(5))) struct FlowTranscribeTests {
+@Suite(.needsYAML, .timeLimit(.minutes(10))) struct FlowTranscribeTests {
   private static let programs = [
     // As the real one, it does not create folders.
     "ffmpeg": """
