@@ -114,7 +114,10 @@ extension FlowJournal {
       ) { Int($0.integer(at: 0)) }
       var numbers: [Int: [String: Int64]] = [:]
       _ = try connection.fetchAll(
-        "SELECT run, step, number FROM flow_success WHERE flow = ?1", [.text(flow)]
+        """
+        SELECT run, step, number FROM (SELECT run, step, number FROM flow_left WHERE flow = ?1
+          UNION ALL SELECT run, step, number FROM flow_success WHERE flow = ?1) ORDER BY number
+        """, [.text(flow)]
       ) { row in
         let name = FlowFolder.fileName(row.text(at: 1) ?? "")
         numbers[Int(row.integer(at: 0)), default: [:]][name] = row.integer(at: 2)

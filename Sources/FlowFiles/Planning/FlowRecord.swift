@@ -37,11 +37,13 @@ package struct FlowRecord: Hashable, Sendable {
 
 /// Identifies the product of a step, for the steps that need it.
 package struct FlowMade: Hashable, Sendable {
-  /// See ``FlowRecord/made``. Of several steps or children, the highest one: a new number is higher than
-  /// all before it.
+  /// See ``FlowRecord/made``. Of several steps or children, the highest one.
   var number: Int64 = 0
   /// Identifies the set of children; nil without children.
   var children: UInt64?
+  /// Identifies the products of the children; nil without children. The highest number does not show each
+  /// change: a run that is continued can use successes that are older than those of other runs.
+  var products: UInt64?
 
   package init(number: Int64) { self.number = number }
 
@@ -49,17 +51,23 @@ package struct FlowMade: Hashable, Sendable {
   ///
   /// - Parameter members: Different names.
   init(_ members: some Sequence<(name: String, made: FlowMade)>) {
-    var names: [ExactText] = []
+    var (names, products): ([ExactText], [ExactText]) = ([], [])
     for (name, made) in members {
       number = max(number, made.number)
       names.append(ExactText(made.children.map { "\(name)\0\($0)" } ?? name))
+      products.append(ExactText("\(name)\0\(made.text)"))
     }
-    children = names.sorted().flatMap { Array($0.text.utf8) + [UInt8(ascii: "\n"), 0] }.hash64
+    (children, self.products) = (Self.hash(names), Self.hash(products))
   }
 
-  /// `7`, or `7/` and the hash of the children.
+  private static func hash(_ texts: [ExactText]) -> UInt64 {
+    texts.sorted().flatMap { Array($0.text.utf8) + [UInt8(ascii: "\n"), 0] }.hash64
+  }
+
+  /// `7`, or `7/` and the hashes of the children and of their products.
   fileprivate var text: String {
-    children.map { "\(number)/" + String($0, radix: 16) } ?? "\(number)"
+    (["\(number)"] + [children, products].compactMap { $0.map { String($0, radix: 16) } })
+      .joined(separator: "/")
   }
 
   fileprivate init?(_ text: some StringProtocol) {
@@ -67,6 +75,7 @@ package struct FlowMade: Hashable, Sendable {
     guard let number = parts.first.flatMap({ Int64($0) }) else { return nil }
     self.number = number
     if parts.count > 1 { children = UInt64(parts[1], radix: 16) }
+    if parts.count > 2 { products = UInt64(parts[2], radix: 16) }
   }
 }
 
@@ -91,7 +100,7 @@ package struct FlowUse: Hashable, Sendable {
       guard let now = made[name], let before = earlier.made[name] else { return .needs(name) }
       // Without one of its children, the highest number may be another one, too.
       if now.children != before.children { return .children(name) }
-      if now.number != before.number { return .made(name) }
+      if now != before { return .made(name) }
     }
     return nil
   }

@@ -48,11 +48,14 @@ struct FlowFileRunner: Sendable {
     defer { withExtendedLifetime(lock) {} }
     do {
       let beginning: Beginning
-      do { beginning = try await self.beginning(lock) } catch {
-        await perform(hooks(nil), FlowResult(), error, reporter(0), lock, FlowRunHolder())
+      do { beginning = try await self.beginning(lock) } catch let error as FlowLockedError {
+        throw error
+      } catch {
+        // Without a number, no other run can know that it is in progress.
+        lock.endBeginning()
+        await perform(hooks(nil), FlowResult(), error, reporter(0))
         throw error
       }
-      try checkOthers(beginning)
       let report = try await run(beginning, on: workers, commands, isSole: isSole, in: context)
       await journal.close()
       return report
@@ -72,15 +75,19 @@ struct FlowFileRunner: Sendable {
 
   /// Opens the journal, and decides which run begins or is continued.
   private func beginning(_ lock: FlowRunLock) async throws -> Beginning {
+    if let name = options.name, let other = lock.others.first(where: { $0.name == name }) {
+      throw FlowLockedError(flow: file.name, holder: other)
+    }
     try await journal.open()
     let hasKilledRuns = try await journal.endCancelledRuns(except: lock.otherRuns)
     let key = file.secrets.isEmpty ? "" : try await journal.secretKey()
     let definitions = file.definitions(
       environment: ProcessInfo.processInfo.environment, hashingWith: key)
     let start = try await FlowStart(
-      file, journal: journal, options, definitions: definitions, beside: lock.otherRuns,
+      file, journal: journal, options, definitions: definitions, beside: lock.others,
       hasKilledRuns: hasKilledRuns)
     if !folder.isBesideFile { try start.checkFile() }
+    try check(start.run, beside: lock.others)
     return Beginning(
       lock: lock, start: start, definitions: definitions, reporter: reporter(start.run.number))
   }
@@ -89,40 +96,38 @@ struct FlowFileRunner: Sendable {
     FlowReporter(flow: file.name, run: run, hiding: secrets, onEvent: onEvent)
   }
 
+  /// The files that no other run may use at the same time.
+  private var files: FlowRunFiles { FlowRunFiles(file, selection.included, in: folder.path) }
+
   /// - Throws: A ``FlowLockedError`` if a run in progress has the same name, or uses the same files.
-  private func checkOthers(_ beginning: Beginning) throws(FlowLockedError) {
-    let others = beginning.lock.others
+  private func check(
+    _ run: FlowRunRecord, beside others: [FlowRunHolder]
+  ) throws(FlowLockedError) {
     if others.isEmpty { return }
-    let own = holder(of: beginning.start.run)
-    if let other = others.first(where: { $0.name == own.name }) {
+    if let other = others.first(where: { $0.name == run.name }) {
       throw FlowLockedError(flow: file.name, holder: other)
     }
+    let files = files
     for other in others {
-      if let path = own.files.conflict(with: other.files) {
+      if let path = files.conflict(with: other.files) {
         throw FlowLockedError(flow: file.name, file: path, holder: other)
       }
     }
-  }
-
-  /// This process as the one that works on a run.
-  private func holder(of run: FlowRunRecord) -> FlowRunHolder {
-    FlowRunHolder(
-      run: run.number, name: run.name,
-      files: FlowRunFiles(file, selection.included, in: folder.path))
   }
 
   /// The commands of `on`.
   ///
   /// - Parameter run: The number of the run; nil if the journal cannot be read.
   private func hooks(_ run: Int?) -> FlowHooks {
-    FlowHooks(file, in: folder, mark: (try? journal.mark) ?? "", run: run, hiding: secrets)
+    FlowHooks(file, in: folder, mark: try? journal.mark, run: run, hiding: secrets)
   }
 
-  /// Performs the commands of `on`, also if the task is cancelled. A run that has not begun has its lock
-  /// while they run, too.
+  /// Performs the commands of `on`, also if the task is cancelled.
+  ///
+  /// - Parameter beginning: The run. If it has not begun, it has its lock while they run, too.
   private func perform(
     _ hooks: FlowHooks, _ result: FlowResult, _ error: (any Error)?, _ reporter: FlowReporter,
-    _ lock: FlowRunLock, _ holder: @autoclosure () -> FlowRunHolder
+    _ beginning: Beginning? = nil
   ) async {
     if file.occasions.isEmpty { return }
     var state = result.state
@@ -131,12 +136,14 @@ struct FlowFileRunner: Sendable {
       if state == .succeeded { state = .failed }
       if error.meansCancellation { state = .interrupted }
     }
-    let (endState, holder) = (state, holder())
+    let endState = state
     await Task {
       // On a full disk, no other run can begin until they have ended.
       do {
-        try await lock.hold(holder)
-        lock.endBeginning()
+        if let beginning {
+          try await beginning.lock.hold(beginning.start.run)
+          beginning.lock.endBeginning()
+        }
       } catch {}
       await hooks.perform(
         endState, result.ends, error: error ?? result.error, report: reporter.message)
@@ -147,19 +154,19 @@ struct FlowFileRunner: Sendable {
     _ beginning: Beginning, on workers: FlowWorkersOpener?, _ commands: FlowRunningCommands,
     isSole: Bool, in context: OperationContext
   ) async throws -> FlowReport {
-    let (run, reporter, lock) = (beginning.start.run, beginning.reporter, beginning.lock)
+    let (run, reporter) = (beginning.start.run, beginning.reporter)
     let hooks = hooks(run.number)
     var result = FlowResult()
     do {
       try await self.run(
         beginning, on: workers, commands, isSole: isSole, in: context, &result)
     } catch {
-      await perform(hooks, result, error, reporter, lock, holder(of: run))
+      await perform(hooks, result, error, reporter, beginning)
       let state: FlowRunState = error.meansCancellation ? .interrupted : .failed
       reporter.report(.runEnded(state, counts: result.counts))
       throw error
     }
-    await perform(hooks, result, nil, reporter, lock, holder(of: run))
+    await perform(hooks, result, nil, reporter, beginning)
     reporter.report(.runEnded(result.state, counts: result.counts))
     let report = FlowReport(file, run, result.state, result.ends)
     switch result.state {
@@ -215,7 +222,7 @@ struct FlowFileRunner: Sendable {
       plan, checker, journal, beside: lock.otherRuns, isFresh: options.isFresh,
       report: reporter.message
     ).runner(on: workers, processes)
-    try await lock.hold(holder(of: start.run))
+    try await lock.hold(start.run, with: files)
     try await start.begin(in: journal)
     let kept = try await journal.beginSteps(
       ofRun: start.run.number, named: file.steps.map(\.name),

@@ -23,18 +23,18 @@ package struct FlowHooks: Sendable {
 
   private let file: FlowFile
   private let folder: FlowFolder
-  private let mark: String
+  private let mark: String?
   private let run: Int?
   private let secrets: FlowSecrets
   private let timeout: Duration
 
   /// - Parameters:
-  ///   - mark: See ``FlowJournal/mark``. By it, a command that outlives the flow is found before the
-  ///     next run.
+  ///   - mark: See ``FlowJournal/mark``. By it, a command of a run that outlives the flow is found before
+  ///     the next run.
   ///   - run: The number of the run; nil if the journal cannot be read.
   ///   - timeout: The maximum duration of each command.
   package init(
-    _ file: FlowFile, in folder: FlowFolder, mark: String, run: Int?,
+    _ file: FlowFile, in folder: FlowFolder, mark: String?, run: Int?,
     hiding secrets: FlowSecrets = .none, timeout: Duration = .seconds(60)
   ) {
     (self.file, self.folder, self.mark) = (file, folder, mark)
@@ -92,7 +92,9 @@ package struct FlowHooks: Sendable {
       "FLOW_FAILED": Self.lines(failed.map(\.unit.onOneLine)),
       "FLOW_REASON": Self.lines([reason.onOneLine]),
       "FLOW_LOG": logged.map { log(of: $0.unit).path } ?? noLog,
-      FlowProcesses.variable: FlowProcesses.value(mark, run ?? 0),
+      FlowProcesses.variable: mark.flatMap { mark in
+        run.map { FlowProcesses.value(mark, $0) }
+      } ?? "",
       // A flow can be a command of another one.
       FlowProcessTree.variable: "",
     ]) { $1 }

@@ -28,18 +28,19 @@ struct FlowStart: Sendable {
   ///
   /// - Parameters:
   ///   - definitions: The definitions of the steps by name, which most of the successes have.
-  ///   - live: The runs that other processes work on.
+  ///   - others: The runs that other processes work on.
   ///   - hasKilledRuns: Whether the process of a run has ended without storing it.
   init(
     _ file: FlowFile, journal: FlowJournal, _ options: FlowRunOptions,
-    definitions: [String: String], beside live: Set<Int> = [], hasKilledRuns: Bool = false
+    definitions: [String: String], beside others: [FlowRunHolder] = [],
+    hasKilledRuns: Bool = false
   ) async throws {
     let last = try await journal.lastRun()
     self.last = last
     let values = Self.json(file.texts)
     let selection = options.selection.text
     let candidate = try await journal.lastRun(
-      named: options.name, values: values, selection: selection, except: live)
+      named: options.name, values: values, selection: selection)
     if let name = options.name, let candidate, !options.isFresh,
       !candidate.values.hasSameBytes(as: values) || candidate.selection != selection
     {
@@ -49,8 +50,11 @@ struct FlowStart: Sendable {
           + "name, or --fresh")
     }
     let state = candidate?.state
-    let next = max(last?.number ?? 0, live.max() ?? 0) + 1
+    let next = max(last?.number ?? 0, others.map(\.run).max() ?? 0) + 1
     let isNew = options.selection.isPart || options.isFresh || state == .cancelled
+    if !isNew, let other = others.first(where: { $0.run == candidate?.number }) {
+      throw FlowLockedError(flow: file.name, holder: other)
+    }
     var refusal: String?
     if let candidate, !isNew, options.name == nil, state != .succeeded {
       // A killed process has not stored its end.
@@ -74,7 +78,10 @@ struct FlowStart: Sendable {
     records = try await journal.records(
       preferring: parts.union([run.number]), sharing: definitions)
     // The commands of `on` run after the end of the run is stored.
-    mayHaveOrphans = hasKilledRuns || last != nil && !file.occasions.isEmpty
+    mayHaveOrphans =
+      hasKilledRuns || last != nil && !file.occasions.isEmpty
+      // Some processes did not end after SIGKILL.
+      || candidate != nil && state != .succeeded || last != nil && last?.state != .succeeded
   }
 
   /// Throws a failure if the runs are those of another file, which still exists.

@@ -58,7 +58,14 @@ package struct FlowFolder: Sendable {
   /// Whether the folder has the journal of an earlier version.
   var hasFormerJournal: Bool { !FileSystem.isMissing(state.path(of: "journal.sqlite")) }
 
-  /// The runs that have logs or a lock.
+  /// The runs that may have a lock.
+  ///
+  /// - Throws: A failure that names the folder of the logs.
+  var lockedRuns: [Int] {
+    get throws(FlowFailure) { try logs.runsOrFailure() }
+  }
+
+  /// The runs that have logs.
   var runs: [Int] { logs.runs }
 
   /// Returns the log of a step or a child in a run.
@@ -148,6 +155,16 @@ package struct FlowLogFolder: Sendable {
   /// The numbers of the runs that have a folder.
   var runs: [Int] {
     ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).compactMap(Int.init)
+  }
+
+  fileprivate func runsOrFailure() throws(FlowFailure) -> [Int] {
+    do {
+      return try FileManager.default.contentsOfDirectory(atPath: path).compactMap(Int.init)
+    } catch {
+      if FileSystem.isMissing(path) { return [] }
+      throw .other(
+        "\(path.onOneLine) cannot be read, so it is unknown which runs are in progress: \(error)")
+    }
   }
 
   package func path(ofRun run: Int) -> String { path.path(of: "\(run)") }

@@ -83,22 +83,19 @@ extension FlowJournal {
   }
 
   /// Returns the last run with a name; without one, the last run with these values and this selection.
-  ///
-  /// - Parameter others: Runs that do not count.
   func lastRun(
-    named name: String?, values: String, selection: String?, except others: Set<Int>
+    named name: String?, values: String, selection: String?
   ) async throws -> FlowRunRecord? {
     try await worker.run { [flow] connection in
       try connection.fetchOne(
         """
         SELECT \(FlowRunRecord.columns) FROM flow_run
         WHERE flow = ?1 AND iif(?2 IS NULL, "values" = ?3 AND selection IS ?4, name = ?2)
-          AND number NOT IN (SELECT value FROM json_each(?5))
         ORDER BY number DESC LIMIT 1
         """,
         [
           .text(flow), name.map { .text($0) } ?? .null, .text(values),
-          selection.map { .text($0) } ?? .null, .text(Self.json(others)),
+          selection.map { .text($0) } ?? .null,
         ], FlowRunRecord.init)
     }
   }
@@ -165,6 +162,13 @@ extension FlowJournal {
         try connection.execute(
           "DELETE FROM flow_run WHERE flow = ?1 AND number <= ?2 AND process IS NULL", oldest)
         try connection.execute("DELETE FROM flow_life WHERE flow = ?1 AND run <= ?2", oldest)
+        try connection.execute("DELETE FROM flow_left WHERE flow = ?1 AND run <= ?2", oldest)
+        // Of each step, the last success stays.
+        try connection.execute(
+          """
+          DELETE FROM flow_success AS old WHERE flow = ?1 AND run <= ?2 AND EXISTS
+            (SELECT 1 FROM flow_success WHERE flow = ?1 AND step = old.step AND run > old.run)
+          """, oldest)
       }
     }
   }

@@ -110,18 +110,11 @@ extension FlowJournal {
         ) { Int($0.integer(at: 0)) }
         let keptRuns = live.union(runs).union([number])
         let list = Self.json(keptRuns)
-        for table in ["flow_size", "flow_step"] {
+        for table in ["flow_size", "flow_step", "flow_left"] {
           try connection.execute(
             "DELETE FROM \(table) WHERE flow = ?1 AND run NOT IN (SELECT value FROM json_each(?2))",
             [.text(flow), .text(list)])
         }
-        // Of each step, the last success stays.
-        try connection.execute(
-          """
-          DELETE FROM flow_success AS old
-          WHERE flow = ?1 AND run NOT IN (SELECT value FROM json_each(?2)) AND EXISTS
-            (SELECT 1 FROM flow_success WHERE flow = ?1 AND step = old.step AND number > old.number)
-          """, [.text(flow), .text(list)])
         try connection.execute(
           """
           DELETE FROM flow_step WHERE flow = ?1 AND run = ?2

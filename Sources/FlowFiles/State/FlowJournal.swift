@@ -18,7 +18,9 @@ struct FlowJournal: Sendable {
       let connection = try SQLiteConnection.open(
         path, for: purpose,
         SQLiteConfiguration(
-          access: purpose == .writing ? .create : .existing, durability: .full, permissions: 0o600))
+          access: purpose == .writing ? .create : .existing, durability: .full,
+          // A process of another run may be stopped while it writes.
+          busyTimeout: .seconds(60), permissions: 0o600))
       // In KiB. The successes are read once, and do not have to stay in memory.
       try connection.execute("PRAGMA cache_size = -1024")
       return connection
@@ -132,6 +134,12 @@ struct FlowJournal: Sendable {
       STRICT, WITHOUT ROWID
     """,
     stepTable, stepIndex, sizeTable,
+    // The successes of unfinished runs that others have replaced. Their background processes may be running.
+    """
+    CREATE TABLE IF NOT EXISTS flow_left (flow TEXT NOT NULL, run INTEGER NOT NULL,
+      step TEXT NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (flow, run, step))
+      STRICT, WITHOUT ROWID
+    """,
     """
     CREATE TABLE IF NOT EXISTS flow_process (flow TEXT NOT NULL, run INTEGER NOT NULL,
       step TEXT NOT NULL, pid INTEGER NOT NULL, began INTEGER NOT NULL, boot TEXT NOT NULL,

@@ -32,7 +32,7 @@ final class FlowRunLock: Sendable {
     }
     try FlowRunHolder().write(to: path)
     var others: [FlowRunHolder] = []
-    for run in folder.runs {
+    for run in try folder.lockedRuns {
       if let other = try await Self.holder(ofRun: run, in: folder) { others.append(other) }
     }
     self.others = others
@@ -47,28 +47,34 @@ final class FlowRunLock: Sendable {
   ) async throws -> FlowRunHolder? {
     let path = folder.lock(ofRun: run)
     let begin = ContinuousClock.now
-    // A process that is killed while it starts a command leaves a copy of itself, which has the lock
-    // until the program of the command is loaded. And a process that asks whether the run is in progress
-    // has it for a short time.
     while FileLock.isHeld(path) {
-      let holder = FlowRunHolder(readFrom: path) ?? FlowRunHolder(run: run, process: nil)
-      let limit: Duration = holder.isAlive ? .milliseconds(50) : .seconds(5)
-      if ContinuousClock.now > begin + limit { return holder }
+      guard let holder = FlowRunHolder(readFrom: path) else {
+        // It may have ended in the meantime.
+        if !FileLock.isHeld(path) { return nil }
+        throw FlowFailure.other(
+          "\(path.onOneLine) cannot be read, so it is unknown which files this run in progress uses"
+        )
+      }
+      // A process that is killed while it starts a command leaves a copy of itself, which has the lock
+      // until the program of the command is loaded.
+      if holder.isAlive || ContinuousClock.now > begin + .seconds(5) { return holder }
       try await Task.sleep(for: .milliseconds(5))
     }
     return nil
   }
 
-  /// Takes the lock of a run, also if this process already has it.
-  func hold(_ holder: FlowRunHolder) async throws {
-    let path = folder.lock(ofRun: holder.run)
+  /// Takes the lock of a run, unless this process has it.
+  ///
+  /// - Parameter files: The files that other runs must not use.
+  func hold(_ run: FlowRunRecord, with files: FlowRunFiles = FlowRunFiles()) async throws {
+    let path = folder.lock(ofRun: run.number)
     if locks.withLock({ $0.contains { $0.path == path } }) { return }
-    try folder.makeLogs(ofRun: holder.run)
+    try folder.makeLogs(ofRun: run.number)
     while true {
       // Only processes that ask whether the run is in progress have it now.
       if let lock = try FileLock.acquire(path, creating: true) {
-        locks.withLock { $0.append(lock) }
-        return try holder.write(to: path)
+        try FlowRunHolder(run: run.number, name: run.name, files: files).write(to: path)
+        return locks.withLock { $0.append(lock) }
       }
       try await Task.sleep(for: .milliseconds(1))
     }
@@ -89,8 +95,7 @@ struct FlowRunHolder: Codable, Sendable {
   var run = 0
   /// The name of the run.
   var name: String?
-  /// Nil if it is unknown.
-  var process: Int32? = ProcessInfo.processInfo.processIdentifier
+  var process = ProcessInfo.processInfo.processIdentifier
   /// Milliseconds since 1970.
   var began = FlowStepRecord.now
   var files = FlowRunFiles()
@@ -98,8 +103,6 @@ struct FlowRunHolder: Codable, Sendable {
   init(run: Int = 0, name: String? = nil, files: FlowRunFiles = FlowRunFiles()) {
     (self.run, self.name, self.files) = (run, name, files)
   }
-
-  fileprivate init(run: Int, process: Int32?) { (self.run, self.process) = (run, process) }
 
   /// Nil if the process has not written it yet.
   fileprivate init?(readFrom path: String) {
@@ -109,9 +112,8 @@ struct FlowRunHolder: Codable, Sendable {
     self = holder
   }
 
-  /// Whether the process exists, or is unknown.
+  /// Whether the process exists.
   fileprivate var isAlive: Bool {
-    guard let process else { return true }
     guard SystemProcess.group(of: process) != nil else { return false }
     return ProcessTable.listed(process)?.isZombie != true
   }
@@ -132,8 +134,8 @@ public struct FlowLockedError: Error, CustomStringConvertible {
   /// The file that both runs use; nil if they are the same run.
   public let file: String?
   private let holder: FlowRunHolder
-  /// The number of the process that runs it; nil if it is unknown.
-  public var process: Int32? { holder.process }
+  /// The number of the process that runs it.
+  public var process: Int32 { holder.process }
 
   /// - Parameter file: See ``file``.
   init(flow: String, file: String? = nil, holder: FlowRunHolder) {
@@ -142,8 +144,7 @@ public struct FlowLockedError: Error, CustomStringConvertible {
 
   public var description: String {
     let name = holder.name.map { " (\($0))" } ?? ""
-    let since = "since \(Date(milliseconds: holder.began).time)"
-    let detail = holder.process.map { " (pid \($0) \(since))" } ?? ""
+    let detail = " (pid \(process) since \(Date(milliseconds: holder.began).time))"
     if let file {
       return "run lock: run \(holder.run)\(name) of '\(flow)' is in progress\(detail), and uses "
         + "\(file.onOneLine), too; expected other outputs, or its end"

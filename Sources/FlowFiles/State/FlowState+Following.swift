@@ -29,9 +29,9 @@ extension FlowState {
       let isBeginning = FileLock.isHeld(folder.beginningLock)
       let runs = try await runs(named: runName).filter(folder.isRunning)
       let progress = try await reading { [run = log?.run] journal in
-        try await journal?.progress(of: name, in: run.map { [$0] } ?? runs)
+        try await journal?.progress(of: name, in: runs.filter { run == nil || run == $0 })
       }
-      let isOver = log.map { !runs.contains($0.run) } ?? !(isBeginning || progress != nil)
+      let isOver = progress == nil && (log != nil || !isBeginning)
       if log == nil, let progress {
         let path = folder.path(ofLog: name, inRun: progress.run)
         log = (try? FileDescriptor.open(path, .readOnly)).map { (progress.run, $0) }
@@ -77,7 +77,9 @@ extension FlowJournal {
           WHERE flow = ?1 AND run = number AND step = ?2 AND state IS NOT NULL)
         FROM flow_run WHERE flow = ?1 AND state IS NULL AND process IS NOT NULL
           AND number IN (SELECT value FROM json_each(?3))
-        ORDER BY updated DESC LIMIT 1
+        -- Another run may not include the step.
+        ORDER BY EXISTS (SELECT 1 FROM flow_step WHERE flow = ?1 AND run = number AND step = ?2) DESC,
+          updated DESC LIMIT 1
         """, [.text(flow), .text(unit), .text(Self.json(Set(runs)))]
       ) { (Int($0.integer(at: 0)), $0.integer(at: 1) != 0) }
     }

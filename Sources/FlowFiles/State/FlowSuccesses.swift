@@ -71,14 +71,21 @@ extension SQLiteConnection {
     record.number = number
     if record.made == 0 { record.made = number }
     if replacesOthers {
+      // With other values, the outputs are other files, which count for a run that can be continued.
+      let others = "FROM flow_success AS old WHERE flow = ?1 AND step = ?2 AND run <> ?3"
+      let isUnfinished = """
+        EXISTS (SELECT 1 FROM flow_run
+          WHERE flow = ?1 AND number = old.run AND (state IS NULL OR state = 'failed'))
+        """
+      let values: [SQLiteValue] = [
+        .text(flow), .text(record.unit), .integer(Int64(record.run)), .text(record.definition),
+      ]
       try execute(
         """
-        DELETE FROM flow_success WHERE flow = ?1 AND step = ?2 AND run <> ?3
-          -- Those of a run that can be continued count for it, if the outputs are still the same.
-          AND NOT EXISTS (SELECT 1 FROM flow_run
-            WHERE flow = ?1 AND number = flow_success.run AND state IS NOT 'succeeded')
-        """,
-        [.text(flow), .text(record.unit), .integer(Int64(record.run))])
+        INSERT OR REPLACE INTO flow_left
+          SELECT flow, run, step, number \(others) AND definition = ?4 AND \(isUnfinished)
+        """, values)
+      try execute("DELETE \(others) AND (definition = ?4 OR NOT \(isUnfinished))", values)
     }
     try execute(
       "INSERT OR REPLACE INTO flow_success VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",

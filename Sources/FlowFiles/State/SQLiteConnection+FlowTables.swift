@@ -24,6 +24,7 @@ extension SQLiteConnection {
   func takeOverFormerFlowState() throws {
     try transaction(.immediate) {
       try execute("ALTER TABLE flow_run RENAME TO former_run")
+      try execute("DROP TABLE IF EXISTS flow_process")
       try createFlowTables()
       try execute(
         """

@@ -55,6 +55,8 @@ import Testing
     for column in ["state", "reason", "updated", "cancelled", "process"] {
       try connection.execute("ALTER TABLE flow_run DROP COLUMN \(column)")
     }
+    try connection.execute("ALTER TABLE flow_process DROP COLUMN run")
+    try connection.execute("DROP TABLE flow_left")
     for table in ["step", "event", "owner"] {
       try connection.execute("CREATE TABLE \(table) (id TEXT)")
     }
@@ -79,6 +81,20 @@ import Testing
     #expect(
       FlowFixture.stored("SELECT number || state FROM flow_run ORDER BY number", in: flow.journal)
         == (state == "result" ? ["1succeeded", "2succeeded"] : ["1succeeded"]))
+  }
+
+  @Test func `L5: the state of the first version is taken over`() async throws {
+    let flow = try FlowFixture(#""a": {"run": "echo a >> log; touch out", "outputs": ["out"]}"#)
+    #expect(try await flow.run().status == 0)
+    let connection = try SQLiteConnection.open(
+      flow.journal, for: .writing, SQLiteConfiguration(access: .existing))
+    try connection.execute("ALTER TABLE flow_process DROP COLUMN run")
+    try connection.execute("DROP TABLE flow_left")
+    try connection.execute("PRAGMA user_version = 1")
+    #expect(try await flow.flow("status", "f.json").status == 0)
+    #expect(try await flow.run().status == 0)
+    #expect(flow.lines("log") == ["a"])
+    #expect(try await flow.run("--force").status == 0)
   }
 
   @Test func `L5: a cancellation that a killed process has not seen counts for the next one`()

@@ -69,6 +69,8 @@ struct FlowRunsTests {
     (#"["d/*.txt"]"#, #"["d/x.txt"]"#, "d/x.txt"), (#"["d/*.txt"]"#, #"["d/x.csv"]"#, nil),
     (#"["d/x.txt"]"#, #"["d/*.txt"]"#, "d/*.txt"), (#"["d/*-1"]"#, #"["d/*-2"]"#, nil),
     (#"["d/a*"]"#, #"["d/*b"]"#, "d/*b"), (#"["d/a*"]"#, #"["d/b*"]"#, nil),
+    (#"["*.app"]"#, #"["Foo.app/Contents/*.plist"]"#, "Foo.app/Contents/*.plist"),
+    (#"["d/**/*-1"]"#, #"["d/*-2"]"#, "d/*-2"), (#"["file-link"]"#, #"["d/file"]"#, "d/file"),
     (#"["d/*"]"#, #"["d/x/y"]"#, "d/x/y"), (#"["x"]"#, "[]", nil),
     (#"["link/x"]"#, #"["d/x"]"#, "d/x"), (#"["caf\u00e9"]"#, #"["cafe\u0301"]"#, nil),
   ]
@@ -80,6 +82,7 @@ struct FlowRunsTests {
     let flow = try FlowFixture("")
     try flow.folder.write("", to: "d/file")
     _ = try flow.folder.link("link", to: "d")
+    _ = try flow.folder.link("file-link", to: "d/file")
     func write(_ outputs: String) throws {
       try flow.write(
         #""a": {"outputs": \#(outputs), "run": "touch began; while ! test -e go; do sleep 0.01; done; mkdir -p d; touch x y xy d/x.txt d/x.csv; false"}"#
@@ -173,6 +176,55 @@ struct FlowRunsTests {
       FlowFixture.stored("SELECT run FROM flow_success WHERE step = 'load'", in: flow.journal) == [
         "3"
       ])
+  }
+
+  @Test func `L7: a step after a group runs if a member used older successes`() async throws {
+    let flow = try FlowFixture(
+      """
+      "a": {"outputs": ["a.out"], "compare": "content", "run": "echo ${mode} > a.out"},
+      "b": {"outputs": ["b.out"], "run": "test -e ok; touch b.out"},
+      "all": {"needs": ["a", "b"]},
+      "g": {"needs": ["all"], "outputs": ["g.out"], "run": "cat a.out b.out > g.out"}
+      """, head: #""values": {"mode": "debug"},"#)
+    #expect(try await flow.run("--run", "one", "--keep-going").status == 1)
+    try flow.folder.write("", to: "ok")
+    #expect(try await flow.run("--run", "two", "--set", "mode=release").status == 0)
+    #expect(flow.text("g.out") == "release\n")
+    let again = try await flow.run("--run", "one")
+    #expect(again.status == 0, "\(again.error)")
+    #expect(flow.text("g.out") == "debug\n")
+  }
+
+  @Test func `L7: the same command does not begin a second run beside the one that it continues`()
+    async throws
+  {
+    let flow = try FlowFixture(
+      #""a": {"run": "test -e once || { touch once; exit 1; }; touch began; while ! test -e go; do sleep 0.01; done"}"#
+    )
+    #expect(try await flow.run("--run", "one").status == 1)
+    let first = try await flow.program(["run", "f.json"]).run { process in
+      try await wait(for: "began", of: flow, or: process)
+      let second = try await flow.run()
+      #expect(second.status == 75, "\(second.error)")
+      try flow.folder.write("", to: "go")
+    }
+    #expect(first.status == 0, "\(first.error)")
+  }
+
+  @Test func `L9: a lock of a run that cannot be read is an error`() async throws {
+    let flow = try waiting()
+    let first = try await flow.program(["run", "f.json", "--run", "one"]).run { process in
+      try await wait(for: "began-1", of: flow, or: process)
+      try flow.folder.write("", to: ".flow/f/runs/1/lock")
+      let second = try await flow.run("--run", "two", "--set", "day=2")
+      #expect(second.status == 1)
+      #expect(
+        second.error.contains(
+          "/runs/1/lock cannot be read, so it is unknown which files this run in progress uses"),
+        "\(second.error)")
+      try flow.folder.write("", to: "go-1")
+    }
+    #expect(first.status == 0, "\(first.error)")
   }
 
   @Test func `L9: a process waits while another one begins a run, and says so`() async throws {
