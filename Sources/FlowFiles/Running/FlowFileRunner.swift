@@ -75,9 +75,6 @@ struct FlowFileRunner: Sendable {
 
   /// Opens the journal, and decides which run begins or is continued.
   private func beginning(_ lock: FlowRunLock) async throws -> Beginning {
-    if let name = options.name, let other = lock.others.first(where: { $0.name == name }) {
-      throw FlowLockedError(flow: file.name, holder: other)
-    }
     try await journal.open()
     let hasKilledRuns = try await journal.endCancelledRuns(except: lock.otherRuns)
     let key = file.secrets.isEmpty ? "" : try await journal.secretKey()

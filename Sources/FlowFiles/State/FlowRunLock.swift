@@ -147,7 +147,7 @@ public struct FlowLockedError: Error, CustomStringConvertible {
     let detail = " (pid \(process) since \(Date(milliseconds: holder.began).time))"
     if let file {
       return "run lock: run \(holder.run)\(name) of '\(flow)' is in progress\(detail), and uses "
-        + "\(file.onOneLine), too; expected other outputs, or its end"
+        + "\(file.onOneLine), too; run this one after its end, or with other outputs"
     }
     let run = holder.name.map { "run '\($0)' of " } ?? ""
     return "run lock: \(run)'\(flow)' is already running\(detail)"
