@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(10)), .enabled(if: PageFixture.isPossible)) struct FlowGraphPictureTests {
+@Suite(.timeLimit(.minutes(10)), .enabled(if: PageFixture.isPossible)) struct FlowGraphPictureTests
+{
   private struct Point: Hashable {
     var x: Double
     var y: Double
