@@ -9,7 +9,7 @@ extension FlowState {
   /// ended.
   ///
   /// While the flow runs, it is the log of that run, also if the step has not begun yet. Otherwise it is
-  /// the one that ``log(of:)`` returns.
+  /// the one that ``log(of:inRun:)`` returns.
   ///
   /// - Parameters:
   ///   - name: The name of the step or the child.
