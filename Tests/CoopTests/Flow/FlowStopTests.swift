@@ -166,10 +166,13 @@ import TestSupport
       let flow = try FlowFixture(#""a": {"run": ["sh", "command"]}"#)
       try flow.folder.write(
         """
-        setsid sh -c 'echo $$ >> pids; while ! test -e go; do sleep 0.01; done' &
+        mkfifo gate
+        # No program begins meanwhile: a shell that waits for the beginning of one is not shown as stopped.
+        setsid sh -c 'echo $$ >> pids; read line < gate' &
         echo $$ >> pids
         wait
         """, to: "command")
+      let path = flow.folder.path
       let printed = try await flow.program(["run", "f.json"]).run { process in
         try await eventually { flow.lines("pids").count == 2 }
         let processes = flow.lines("pids").compactMap { Int32($0) } + [process]
@@ -181,7 +184,7 @@ import TestSupport
         kill(process, SIGTSTP)
         try await eventually { processes.allSatisfy { Self.state($0) == "T" } }
         kill(process, SIGCONT)
-        try flow.folder.write("", to: "go")
+        try FileHandle(forWritingTo: URL(fileURLWithPath: path + "/gate")).write(contentsOf: Data("\n".utf8))
       }
       #expect(printed.ends == ["a: succeeded"], "\(printed.error)")
     }
