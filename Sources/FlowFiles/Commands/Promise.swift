@@ -13,7 +13,7 @@ package final class Promise<Value: Sendable>: Sendable {
   package init() {}
 
   /// The value; nil if it is not set yet.
-  package var current: Value? { state.withLock(\.value) }
+  package var current: Value? { state.withLock { $0.value } }
 
   /// Sets the value. A later value has no effect.
   package func set(_ value: Value) {

@@ -42,6 +42,10 @@ extension FlowStep {
     }
     let own = Dictionary(
       self.environment.map { ($0.name, $0.text.text(values)) }, uniquingKeysWith: { $1 })
+    // The variables of a process are many, and steps use few.
+    func used(_ names: Set<String>, of texts: [String: String]) -> [String: String] {
+      Dictionary(names.compactMap { name in texts[name].map { (name, $0) } }) { $1 }
+    }
     var shellNames: Set<String> = []
     for case .shell(let text) in commands { shellNames.formUnion(text.shellNames) }
     let usedNames = shellNames.union(definedTemplates.flatMap(\.names))
@@ -52,9 +56,7 @@ extension FlowStep {
       json.members(
         "environment",
         texts(
-          environment.filter { name, _ in
-            shellNames.contains(name) && own[name] == nil && values[name] == nil
-          }))
+          used(shellNames, of: environment).filter { own[$0.key] == nil && values[$0.key] == nil }))
       if let directory { json.member("in", directory.source) }
       json.name("run")
       json.array { json in
@@ -70,7 +72,7 @@ extension FlowStep {
         json.member("shell", usedShell.map(\.source))
       }
       if let standardInput { json.member("stdin", standardInput.source) }
-      json.members("values", values.filter { name, _ in usedNames.contains(name) })
+      json.members("values", used(usedNames, of: values))
     }
     return json.text
   }

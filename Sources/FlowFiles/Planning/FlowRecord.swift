@@ -2,7 +2,7 @@ import SystemSupport
 
 /// The last success of a step or a child: the only fact that is stored about it, and all that the
 /// decision uses which is not observed now.
-package struct FlowRecord: Hashable, Sendable {
+package struct FlowRecord: Sendable {
   /// The name of the step or the child.
   let unit: String
   /// The number of the run to which the success belongs.
@@ -80,7 +80,7 @@ package struct FlowMade: Hashable, Sendable {
 }
 
 /// The products that a step uses, by the names of the steps that it needs.
-package struct FlowUse: Hashable, Sendable {
+package struct FlowUse: Sendable {
   /// How a step has changed since it was used.
   enum Change: Hashable, Sendable {
     case made(String)
@@ -89,34 +89,37 @@ package struct FlowUse: Hashable, Sendable {
     case needs(String)
   }
 
-  private(set) var made: [String: FlowMade]
+  /// A line for each step, sorted: what it made, and its name. Most steps need the same products as before, so
+  /// only a text that differs is read.
+  let text: String
 
-  package init(_ made: [String: FlowMade]) { self.made = made }
+  package init(_ made: [String: FlowMade]) {
+    text = made.sorted { $0.key < $1.key }.map { "\($1.text) \($0)" }.joined(separator: "\n")
+  }
+
+  init(text: String) { self.text = text }
 
   /// Returns the first difference from what was used before, by name; nil if there is none.
   func change(from earlier: FlowUse) -> Change? {
-    if made == earlier.made { return nil }
-    for name in Set(made.keys).union(earlier.made.keys).sorted() {
-      guard let now = made[name], let before = earlier.made[name] else { return .needs(name) }
+    if text.hasSameBytes(as: earlier.text) { return nil }
+    let (made, earlier) = (made, earlier.made)
+    for name in Set(made.keys).union(earlier.keys).sorted() {
+      guard let now = made[name], let before = earlier[name] else { return .needs(name.text) }
       // Without one of its children, the highest number may be another one, too.
-      if now.children != before.children { return .children(name) }
-      if now != before { return .made(name) }
+      if now.children != before.children { return .children(name.text) }
+      if now != before { return .made(name.text) }
     }
     return nil
   }
 
-  /// A line for each step, sorted: what it made, and its name.
-  var text: String {
-    made.sorted { $0.key < $1.key }.map { "\($1.text) \($0)" }.joined(separator: "\n")
-  }
-
-  init(text: String) {
-    made = [:]
+  private var made: [ExactText: FlowMade] {
+    var made: [ExactText: FlowMade] = [:]
     for line in text.split(separator: "\n") {
       let parts = line.split(separator: " ", maxSplits: 1)
       guard parts.count == 2 else { continue }
-      made[String(parts[1])] = FlowMade(parts[0])
+      made[ExactText(String(parts[1]))] = FlowMade(parts[0])
     }
+    return made
   }
 }
 

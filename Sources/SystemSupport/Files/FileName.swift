@@ -5,8 +5,12 @@ package struct FileName: Hashable, Sendable {
 
   package init(_ text: String) { bytes = Array(text.utf8CString) }
 
-  package init(_ bytes: some Collection<UInt8>) {
-    self.bytes = bytes.map { CChar(bitPattern: $0) } + [0]
+  package init(_ bytes: [UInt8]) {
+    var terminated: [CChar] = []
+    terminated.reserveCapacity(bytes.count + 1)
+    for byte in bytes { terminated.append(CChar(bitPattern: byte)) }
+    terminated.append(0)
+    self.bytes = terminated
   }
 
   /// - Parameter bytes: The bytes with the zero that terminates them.
