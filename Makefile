@@ -79,8 +79,7 @@ bench-durable: libraries ## Measure durable flows beside a bare SQLite insert an
 	@$$(swift build -c release --show-bin-path)/Benchmarks durable --peers .build/durable-peers $(ARGS)
 
 bench-flows: libraries ## Run flow files beside make, ninja and GNU parallel (ARGS="--quick --rounds 5")
-	@swift build -c release --product coop >&2
-	@DevApp/Benchmarks/flows $$(swift build -c release --show-bin-path)/coop $(ARGS)
+	@DevApp/Benchmarks/flows $$(.ci/tool) $(ARGS)
 
 bench-postgres: libraries ## Measure durable flows on PostgreSQL beside pgbench (ARGS="--quick --rounds 5 --only steps-64")
 	@swift build -c release --product Benchmarks >&2
