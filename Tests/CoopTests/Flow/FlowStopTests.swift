@@ -184,7 +184,8 @@ import TestSupport
         kill(process, SIGTSTP)
         try await eventually { processes.allSatisfy { Self.state($0) == "T" } }
         kill(process, SIGCONT)
-        try FileHandle(forWritingTo: URL(fileURLWithPath: path + "/gate")).write(contentsOf: Data("\n".utf8))
+        try FileHandle(forWritingTo: URL(fileURLWithPath: path + "/gate")).write(
+          contentsOf: Data("\n".utf8))
       }
       #expect(printed.ends == ["a: succeeded"], "\(printed.error)")
     }
