@@ -54,3 +54,32 @@ ssize_t file_write_quietly(int descriptor, const void *bytes, size_t count) {
   return written;
 #endif
 }
+
+// Darwin has these commands since 10.11, and older headers do not name them.
+#if defined(__APPLE__) && !defined(F_OFD_SETLK)
+#define F_OFD_SETLK 90
+#define F_OFD_GETLK 92
+#endif
+
+static struct flock byte_at(off_t offset, short type) {
+  // `l_pid` has to be 0.
+  struct flock lock = {0};
+  lock.l_type = type;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = offset;
+  lock.l_len = 1;
+  return lock;
+}
+
+int file_lock_byte(int descriptor, off_t offset, int is_locked) {
+  // A lock for reading, which a descriptor can have that cannot write.
+  struct flock lock = byte_at(offset, is_locked ? F_RDLCK : F_UNLCK);
+  return fcntl(descriptor, F_OFD_SETLK, &lock) ? errno : 0;
+}
+
+int file_find_lock(int descriptor, off_t offset, int *is_found) {
+  struct flock lock = byte_at(offset, F_WRLCK);
+  if (fcntl(descriptor, F_OFD_GETLK, &lock)) return errno;
+  *is_found = lock.l_type != F_UNLCK;
+  return 0;
+}

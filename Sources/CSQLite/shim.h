@@ -36,3 +36,11 @@ static inline void composite_sqlite_invalidate(sqlite3 *database) {
   if (sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK) return;
   if (file && file->pMethods) file->pMethods->xWrite(file, text, sizeof text, 0);
 }
+
+// Returns whether the name of a database no longer belongs to the file that was opened: it was renamed or
+// removed, or another file has its name.
+static inline int composite_sqlite_has_moved(sqlite3 *database) {
+  int has_moved = 0;
+  int code = sqlite3_file_control(database, "main", SQLITE_FCNTL_HAS_MOVED, &has_moved);
+  return code == SQLITE_OK && has_moved;
+}

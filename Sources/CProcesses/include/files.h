@@ -17,4 +17,16 @@ int file_open_for_search(int folder, const char *path);
 /// the process.
 ssize_t file_write_quietly(int descriptor, const void *bytes, size_t count);
 
+/// Locks or unlocks one byte of a file, without waiting. The lock belongs to the open file behind the
+/// descriptor, and not to the process: it ends when no descriptor of it is left, also after SIGKILL, and not
+/// when another descriptor of the same file is closed. Other open files may share the lock.
+///
+/// Returns 0 or the `errno` of the failure: EINVAL, ENOTSUP or ENOLCK if the system or the file system does
+/// not support it.
+int file_lock_byte(int descriptor, off_t offset, int is_locked);
+
+/// Finds out whether another open file has a lock of one byte. Needs no permission to write. Returns 0 or the
+/// `errno` of the failure.
+int file_find_lock(int descriptor, off_t offset, int *is_found);
+
 #endif

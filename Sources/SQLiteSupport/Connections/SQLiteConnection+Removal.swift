@@ -44,21 +44,23 @@ extension SQLiteConnection {
 extension SQLiteFile {
   /// Creates the file, empty, unless a file of that name exists.
   ///
-  /// The file is closed before a link gives it its name: a process that closes a file loses the
-  /// locks of all its connections to it.
+  /// The file is closed before it gets its name: a process that closes a file loses the locks of all its
+  /// connections to it. If the path is a symbolic link without a target, the target is created.
   ///
   /// - Returns: The identity of the file; nil if it was not created, for example because the file
-  ///   system has no links.
+  ///   system can neither rename a file to a free name nor link it.
   func create(permissions: FilePermissions) -> FileStatus.Identity? {
-    let temporary = ReplacementFile.name(beside: path)
     do {
+      let path = try FileSystem.followed(path).path
+      let temporary = ReplacementFile.name(beside: path)
       let file = try FileDescriptor.open(
         temporary, .writeOnly, .exclusiveCreate, permissions: permissions)
       defer { try? OpenFolder.working.removeFile(FileName(temporary)) }
       let status = Result { try file.status }
       try file.close()
       let identity = try status.get().identity
-      try OpenFolder.working.link(FileName(temporary), as: FileName(path))
+      // At no time the file has two names.
+      try FileSystem.renameIfFree(temporary, to: path)
       return identity
     } catch { return nil }
   }

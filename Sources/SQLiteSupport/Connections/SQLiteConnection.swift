@@ -131,6 +131,9 @@ package final class SQLiteConnection {
   /// Whether the connection cannot write the file.
   package var isReadOnly: Bool { unsafe sqlite3_db_readonly(handle.pointer, "main") == 1 }
 
+  /// Whether the file no longer has the name under which it was opened, or another file has it.
+  package var hasMoved: Bool { unsafe composite_sqlite_has_moved(handle.pointer) != 0 }
+
   /// Whether the file is in WAL mode.
   package var isInWALMode: Bool { handle.isInWALMode }
 

@@ -32,12 +32,14 @@ extension SystemError {
   package static var ioError: SystemError { SystemError(code: EIO) }
   package static var isDirectory: SystemError { SystemError(code: EISDIR) }
   package static var nameTooLong: SystemError { SystemError(code: ENAMETOOLONG) }
+  package static var noLocks: SystemError { SystemError(code: ENOLCK) }
   package static var noMemory: SystemError { SystemError(code: ENOMEM) }
   package static var noSpace: SystemError { SystemError(code: ENOSPC) }
   package static var noSuchAddressOrDevice: SystemError { SystemError(code: ENXIO) }
   package static var noSuchFileOrDirectory: SystemError { SystemError(code: ENOENT) }
   package static var notDirectory: SystemError { SystemError(code: ENOTDIR) }
   package static var notPermitted: SystemError { SystemError(code: EPERM) }
+  package static var notSupported: SystemError { SystemError(code: ENOTSUP) }
   package static var permissionDenied: SystemError { SystemError(code: EACCES) }
   package static var readOnlyFileSystem: SystemError { SystemError(code: EROFS) }
   package static var resourceBusy: SystemError { SystemError(code: EBUSY) }

@@ -177,17 +177,6 @@ package struct FileDescriptor: Hashable, Sendable {
     }
   }
 
-  /// Locks the file against other processes, and against other descriptors of this process.
-  ///
-  /// - Returns: Whether the file was locked; false if another descriptor holds the lock.
-  package func tryLock() throws(SystemError) -> Bool {
-    if flock(rawValue, LOCK_EX | LOCK_NB) == 0 { return true }
-    if errno == EWOULDBLOCK { return false }
-    throw .last
-  }
-
-  package func unlock() { flock(rawValue, LOCK_UN) }
-
   package var status: FileStatus {
     get throws(SystemError) {
       var status = stat()

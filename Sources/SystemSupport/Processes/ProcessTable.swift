@@ -54,6 +54,14 @@ package enum ProcessTable {
     return variable.map { String(decoding: $0.dropFirst(start.count), as: UTF8.self) }
   }
 
+  /// Returns the file name of the program that a process runs, as ``SystemProcess/programName``; nil if the process
+  /// does not exist.
+  package static func programName(of process: Int32) -> String? {
+    let arguments = try? FileDescriptor.contents(ofFile: "/proc/\(process)/cmdline")
+    let name = arguments?.prefix { $0 != 0 }.split(separator: UInt8(ascii: "/")).last
+    return name.map { String(decoding: $0, as: UTF8.self) }
+  }
+
   /// The present time, as ``ListedProcess/began``.
   package static var now: Int64 { process_now() }
 
