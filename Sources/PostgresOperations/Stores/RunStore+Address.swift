@@ -14,8 +14,8 @@ extension RunStore {
   /// let store = try RunStore(at: place)
   /// ```
   ///
-  /// A text that begins with `postgresql://` or `postgres://` is the address of a PostgreSQL database.
-  /// Every other text without a scheme is the path of an SQLite file.
+  /// A text that begins with `postgresql://`, `postgres://` or a parameter of libpq, such as `host=`, is the address
+  /// of a PostgreSQL database. Every other text without a scheme is the path of an SQLite file.
   ///
   /// A program that uses only `DurableOperations` creates its store with `RunStore.sqlite(_:options:)`.
   ///

@@ -1,12 +1,18 @@
-/// An address of a database, such as `postgresql://app@db.example.org/library`.
+/// An address of a database, such as `postgresql://app@db.example.org/library`, or
+/// `host=db.example.org dbname=library` for PostgreSQL.
 package struct DatabaseAddress: Sendable {
   /// The scheme, in lowercase.
   package let scheme: String
   /// The address with its scheme in lowercase, which is the only form that libpq knows.
   package let text: String
 
-  /// - Returns: Nil for a text that is a path.
+  /// - Returns: Nil for a text that is a path. A path that begins as an address of PostgreSQL is one if `./` precedes
+  ///   it.
   package init?(_ place: String) {
+    if Self.hasKeyword(place) {
+      (scheme, text) = ("postgresql", place)
+      return
+    }
     guard let end = place.utf8.firstIndex(of: UInt8(ascii: ":")), end > place.startIndex,
       place[end...].hasPrefix("://")
     else { return nil }
@@ -23,6 +29,24 @@ package struct DatabaseAddress: Sendable {
     scheme = place[..<end].lowercased()
     text = scheme + place[end...]
   }
+
+  /// Whether a text begins with a parameter of libpq, such as `host=`.
+  private static func hasKeyword(_ place: String) -> Bool {
+    guard let equal = place.firstIndex(of: "=") else { return false }
+    let name = place[..<equal].drop(while: \.isWhitespace)
+    let keyword = name.prefix { !$0.isWhitespace }
+    return name[keyword.endIndex...].allSatisfy(\.isWhitespace)
+      && keywords.contains(String(keyword))
+  }
+
+  /// The parameters with which people begin an address.
+  private static let keywords: Set<String> = [
+    "application_name", "channel_binding", "client_encoding", "connect_timeout", "dbname",
+    "fallback_application_name", "gssencmode", "host", "hostaddr", "keepalives",
+    "load_balance_hosts", "options", "passfile", "password", "port", "require_auth", "requirepeer",
+    "service", "sslcert", "sslkey", "sslmode", "sslpassword", "sslrootcert",
+    "target_session_attrs", "user",
+  ]
 
   /// Whether it is the address of a PostgreSQL database.
   package var isPostgres: Bool { ["postgresql", "postgres"].contains(scheme) }

@@ -11,6 +11,24 @@ internal import Testing
       error?.description.contains("expected the path of an SQLite file, or postgresql://") == true)
   }
 
+  @Test(arguments: [
+    "host=127.0.0.1 port=1 password=s3cret user=x", " dbname = flows", "service=app",
+  ])
+  func `an address with keywords is one of PostgreSQL, and shows no password`(address: String)
+    throws
+  {
+    let store = try RunStore(at: address)
+    #expect(store.backend.options.valueLimit == 1 << 20)
+    #expect(store.backend.location.contains(address.prefix(8)))
+    #expect(!store.backend.location.contains("s3cret"))
+  }
+
+  @Test(arguments: ["./host=a", "hosts=a", "flows.sqlite", "a host=b", "=a"])
+  func `other texts are paths`(path: String) throws {
+    let store = try RunStore(at: path)
+    #expect(store.backend.options.valueLimit != 1 << 20)
+  }
+
   @Test(.enabled(if: PrivateServer.whatIsMissing == nil))
   func `an address chooses the store`() async throws {
     let queue = try await TestQueue()
