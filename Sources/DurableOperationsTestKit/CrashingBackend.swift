@@ -129,9 +129,9 @@ struct CrashingBackend: RunBackend {
     try await read { try await base.parts(of: id, last: count) }
   }
 
-  func claim(flows: [String], limit: Int) async throws -> [RunClaim] {
+  func claim(flows: [String], limit: Int, isIdle: Bool) async throws -> [RunClaim] {
     try await write {
-      let claims = try await base.claim(flows: flows, limit: limit)
+      let claims = try await base.claim(flows: flows, limit: limit, isIdle: isIdle)
       state.lock.withLock { $0.claims += claims.map(\.token) }
       return claims
     }
@@ -147,15 +147,15 @@ struct CrashingBackend: RunBackend {
     }
   }
 
-  func longestPause(of flows: [String]) async throws -> Duration {
-    try await read { try await base.longestPause(of: flows) }
+  func longestPause(of flows: [String], isIdle: Bool) async throws -> Duration {
+    try await read { try await base.longestPause(of: flows, isIdle: isIdle) }
   }
 
   var pauseBetweenClaims: Duration { base.pauseBetweenClaims }
   var leavesChildrenToWorkers: Bool { base.leavesChildrenToWorkers }
   var mostChildren: Int? { base.mostChildren }
 
-  func ownerHasEnded(of run: StoredRun) -> Bool { base.ownerHasEnded(of: run) }
+  func ownerState(of run: StoredRun) -> OwnerState { base.ownerState(of: run) }
 
   func append(
     _ step: StoredStep, dropping dropped: Range<Int>, hasKeys: Bool, by claim: ClaimToken
@@ -199,11 +199,15 @@ struct CrashingBackend: RunBackend {
     try await write { try await base.retry(id, from: step) }
   }
 
-  func send(_ payload: String, as event: String, to id: RunID) async throws {
-    try await write { try await base.send(payload, as: event, to: id) }
+  func send(
+    _ payload: String, as event: String, to id: RunID, replacing replaces: Bool
+  ) async throws -> Bool {
+    try await write {
+      try await base.send(payload, as: event, to: id, replacing: replaces)
+    }
   }
 
-  func event(_ name: String, of id: RunID) async throws -> String? {
+  func event(_ name: String, of id: RunID) async throws -> StoredEvent? {
     try await read { try await base.event(name, of: id) }
   }
 

@@ -53,6 +53,15 @@ import Testing
     }
   }
 
+  @Test func `J15: an empty key is an error of the step, not of the program`() async throws {
+    let test = TestStore()
+    _ = try await test.run(Single(.emptyKey))
+    let error = try await test.outcome(of: Single.self).error
+    let cause = (error as? SequentialOperationError)?.cause
+    #expect("\(cause.debugDescription)".contains("run r, step 0: a key is empty"))
+    #expect(try await test.row().stepCount == 1)
+  }
+
   @Test func `J15: keys in a body, in a graph, and below keys`() async throws {
     try await CrashHunt().run(NestedKeys()) { trial in
       try await Effects.recorded { effects in

@@ -108,7 +108,7 @@ import Testing
         DurableOperation(Sum(count: 1), named: "run-\(number)", in: store)
       }
       _ = try await ParallelOperation(flows, width: .limited(to: 20)).run().get()
-      #expect(try SQLiteFiles.integer(file, "SELECT count(*) FROM owner") == 1)
+      #expect(try SQLiteFiles.integer(file, "SELECT count(*) FROM run_process") == 1)
     }
   }
 

@@ -2,6 +2,7 @@ import CompositeOperations
 import CompositeOperationsTestKit
 import DurableOperations
 import DurableOperationsTestKit
+import DurableTestSupport
 import Foundation
 import Testing
 
@@ -94,6 +95,52 @@ import Testing
     let error = try await test.outcome(of: Single.self).error as? SequentialOperationError
     #expect(
       error?.cause as? TimeoutError == TimeoutError(name: "AwaitedEvent(go)", limit: .seconds(60)))
+  }
+
+  @Test(.enabled(if: TestServer.isAbsent))
+  func `J19: an event after the limit does not count, whoever looks first`() async throws {
+    let test = TestStore()
+    #expect(try await test.run(Single(.limitedEvent)).state == .parked)
+    test.time.pass(.seconds(61))
+    #expect(try await !test.store.send(5, as: "go", to: "r"))
+    #expect(try await test.run(Single(.limitedEvent)).state == .error)
+    // In time, although nobody looks until the limit has passed.
+    let other = TestStore()
+    #expect(try await other.run(Single(.limitedEvent)).state == .parked)
+    other.time.pass(.seconds(59))
+    #expect(try await other.store.send(5, as: "go", to: "r"))
+    other.time.pass(.seconds(60))
+    #expect(try await other.run(Single(.limitedEvent)).state == .result)
+  }
+
+  @Test(.enabled(if: TestServer.isAbsent))
+  func `J19: an event that was sent late to a run that is not parked does not count`() async throws
+  {
+    try await withTemporaryFile { file in
+      let test = TestStore(file)
+      try await test.interrupt(
+        Single(.limitedEvent), afterStoring: "\(test.store.backend.options.milliseconds + 60_000)",
+        as: .wake, under: "@event:go", ofStep: "AwaitedEvent(go)")
+      test.time.pass(.seconds(61))
+      // No process knows the limit.
+      #expect(try await test.store.send(5, as: "go", to: "r"))
+      #expect(try await test.run(Single(.limitedEvent)).state == .error)
+    }
+  }
+
+  @Test func `J19: send says whether the event counts, and replaces one that no step has received`()
+    async throws
+  {
+    let test = TestStore()
+    try await test.store.start(Single(.event), named: "r")
+    #expect(try await test.store.send("wrong", as: "go", to: "r"))
+    #expect(try await !test.store.send(4, as: "go", to: "r"))
+    #expect(try await test.run(Single(.event)).state == .error)
+    // The retry gives the event back.
+    try await test.store.retry("r", from: 0)
+    #expect(try await test.store.send(5, as: "go", to: "r", replacing: true))
+    #expect(try await test.run(Single(.event)).state == .result)
+    #expect(try await test.outcome(of: Single.self).get() == 5)
   }
 
   @Test func `J19: an event of another type is an error that names event and run`() async throws {

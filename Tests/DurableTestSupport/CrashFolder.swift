@@ -36,16 +36,21 @@ package final class CrashFolder: Sendable {
   /// - Parameters:
   ///   - launch: The number of the process in this folder.
   ///   - details: The further arguments.
+  ///   - journal: Another path of the journal, relative to the folder.
   package func start(
-    _ work: String, launch: Int, _ details: [String] = [], output: FileHandle? = nil
+    _ work: String, launch: Int, _ details: [String] = [], journal: String? = nil,
+    output: FileHandle? = nil
   ) throws -> RunningProgram {
     let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     let program = tests.deletingLastPathComponent().appendingPathComponent("FlowCrashes")
     guard FileManager.default.isExecutableFile(atPath: program.path) else {
       throw TestProgram.Failure("\(program.path) is missing; run `swift build --build-tests`")
     }
-    return try TestProgram(program.path, [work, path, "\(launch)"] + details)
-      .start(output: output, error: output)
+    var environment = ProcessInfo.processInfo.environment
+    environment["JOURNAL"] = journal
+    return try TestProgram(
+      program.path, [work, path, "\(launch)"] + details, in: path, environment: environment
+    ).start(output: output, error: output)
   }
 
   /// Runs the program to its end.

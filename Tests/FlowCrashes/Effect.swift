@@ -1,6 +1,7 @@
 import CompositeOperations
 import DurableOperations
 import Foundation
+import SQLiteSupport
 
 /// An operation whose effect is a line in a file.
 struct Effect: ComposableOperation {
@@ -43,6 +44,45 @@ struct LargeValue: ComposableOperation {
   func perform(in context: OperationContext) async throws -> String {
     try EffectFile.append(context)
     return String(repeating: "large ", count: 50_000)
+  }
+}
+
+/// An effect that takes a while.
+struct SlowEffect: ComposableOperation {
+  func perform(in context: OperationContext) async throws {
+    try EffectFile.append(context)
+    try await Task.sleep(for: .milliseconds(300))
+  }
+}
+
+/// A step that does not end.
+struct EndlessStep: ComposableOperation {
+  /// Whether it first opens, closes and compacts the journal.
+  let disturbs: Bool
+
+  func perform(in context: OperationContext) async throws {
+    if disturbs {
+      let journal = "\(FlowCrashes.folder)/flows.sqlite"
+      do {
+        let connection = try SQLiteConnection.open(
+          journal, for: .writing, SQLiteConfiguration(access: .existing))
+        for statement in ["PRAGMA wal_checkpoint(TRUNCATE)", "VACUUM"] {
+          try connection.execute(statement)
+        }
+      }
+      try FileHandle(forReadingFrom: URL(fileURLWithPath: journal)).close()
+      try Data().write(to: URL(fileURLWithPath: "\(FlowCrashes.folder)/disturbed"))
+    }
+    try await Task.sleep(for: .seconds(3_600))
+  }
+}
+
+/// An effect that kills its process while others are in progress.
+struct KillsProcess: ComposableOperation {
+  func perform(in context: OperationContext) async throws {
+    try EffectFile.append(context)
+    try await Task.sleep(for: .milliseconds(100))
+    kill(getpid(), SIGKILL)
   }
 }
 

@@ -10,7 +10,10 @@ import Synchronization
 /// usage: FlowCrashes flow FOLDER LAUNCH [MOMENT COMMIT]
 ///        FlowCrashes commit FOLDER LAUNCH [MOMENT COMMIT]
 ///        FlowCrashes start FOLDER LAUNCH COUNT
-///        FlowCrashes work FOLDER LAUNCH
+///        FlowCrashes work FOLDER LAUNCH [WORKING-FOLDER]
+///        FlowCrashes hold FOLDER LAUNCH WORKING-FOLDER [disturb]
+///        FlowCrashes wait FOLDER LAUNCH NAME
+///        FlowCrashes poison FOLDER LAUNCH COUNT
 ///
 /// - `flow` runs ``EveryKindOfStep`` to its end, and prints its outcome and the number of commits.
 ///   With a moment, `before` or `after`, the process kills itself at that moment of the commit with
@@ -18,7 +21,14 @@ import Synchronization
 ///   the flow has ended in an error and is run again; the errors are printed.
 /// - `commit` runs ``CommittedSteps`` in the same way.
 /// - `start` starts a number of runs of ``SmallFlow``.
-/// - `work` runs them until it is killed.
+/// - `work` runs them, and those of `poison`, until it is killed. After its first request, it changes its working
+///   folder.
+/// - `hold` runs ``EndlessFlow`` in another working folder. With `disturb`, it opens, closes and compacts its
+///   journal before it makes the file `disturbed`.
+/// - `wait` starts or resumes a run of ``SlowFlow``, and prints its outcome.
+/// - `poison` starts a run that kills its process, and a number of runs of ``SlowFlow``.
+///
+/// JOURNAL in the environment is another path of the journal.
 ///
 /// Each body appends a line to the file `effects`: the number of the launch, the idempotency key,
 /// and the fencing token.
@@ -39,14 +49,29 @@ import Synchronization
       for number in 0..<(Int(arguments[4]) ?? 0) {
         try await store.start(SmallFlow(number: number), named: "small-\(number)")
       }
+    case "hold":
+      _ = try await store.runs(limit: 1)
+      _ = FileManager.default.changeCurrentDirectoryPath(arguments[4])
+      _ = await DurableWorker(in: store, running: [EndlessFlow.self]).run()
+    case "wait":
+      print(await DurableOperation(SlowFlow(), named: RunID(arguments[4]), in: store).run())
+    case "poison":
+      try await store.start(PoisonFlow(), named: "poison")
+      for number in 0..<(Int(arguments[4]) ?? 0) {
+        try await store.start(SlowFlow(), named: "slow-\(number)")
+      }
     default:
-      let width = OperationWidth.limited(to: 4)
-      _ = await DurableWorker(in: store, running: [SmallFlow.self], width: width).run()
+      _ = try await store.runs(limit: 1)
+      if let moment { _ = FileManager.default.changeCurrentDirectoryPath(moment) }
+      let flows: [any DurableSequence.Type] = [SmallFlow.self, SlowFlow.self, PoisonFlow.self]
+      _ = await DurableWorker(in: store, running: flows, width: .limited(to: 4)).run()
     }
   }
 
   /// The store that all bodies use.
-  static let store = RunStore.sqlite("\(folder)/flows.sqlite", options: options) { moment, _ in
+  static let store = RunStore.sqlite(
+    ProcessInfo.processInfo.environment["JOURNAL"] ?? "\(folder)/flows.sqlite", options: options
+  ) { moment, _ in
     try hook.withLock(\.self)?(moment)
   }
 

@@ -134,6 +134,29 @@ struct SmallFlow: DurableSequence {
   func output(of steps: FinishedSteps) -> Int { sum }
 }
 
+/// A flow whose only step takes a while.
+struct SlowFlow: DurableSequence {
+  mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
+    previous == nil ? SlowEffect() : nil
+  }
+
+  func output(of steps: FinishedSteps) -> Int { steps.count }
+}
+
+/// A flow that does not end.
+struct EndlessFlow: DurableSequence {
+  mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
+    previous == nil ? EndlessStep(disturbs: CommandLine.arguments.last == "disturb") : nil
+  }
+}
+
+/// A flow that kills its process.
+struct PoisonFlow: DurableSequence {
+  mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
+    previous == nil ? KillsProcess() : nil
+  }
+}
+
 extension FinishedStep {
   /// The step with its outcome, without a large value.
   fileprivate var summary: String {

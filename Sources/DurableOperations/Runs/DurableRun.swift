@@ -7,6 +7,7 @@ public struct DurableRun<Output: Sendable>: Sendable {
   /// Whether the call that returned this handle has started the run.
   public let isNew: Bool
   private let store: RunStore
+  private let driver: RunDriver
   private let readOutcome: @Sendable (StoredRun) async throws -> Outcome<Output>
 
   init<Flow: DurableSequence>(
@@ -15,23 +16,20 @@ public struct DurableRun<Output: Sendable>: Sendable {
     self.id = id
     self.isNew = isNew
     self.store = store
+    driver = RunDriver(id, of: flow, in: store.backend)
     readOutcome = { try await store.backend.outcome(of: $0, as: flow) }
   }
 
   /// The outcome of the run. Waits until it has ended.
   ///
+  /// A worker runs it. If the process ends that runs it, this process may be the first to notice, and then
+  /// continues the run itself.
+  ///
   /// - Throws: A ``RunStuckError`` if the run is stuck; a ``RunStoreError``; `CancellationError` if
   ///   the task is cancelled, which does not cancel the run.
   public var outcome: Outcome<Output> {
     get async throws {
-      let backend = store.backend
-      let run = try await backend.changes.wait(for: [.run(id)], in: OperationContext()) {
-        () -> WaitDecision<StoredRun> in
-        guard let run = try await backend.run(id) else { throw RunStoreError.noSuchRun(id) }
-        if run.state == .stuck { throw RunStuckError(run: id, reason: run.reason ?? "no reason") }
-        return run.state.hasEnded ? .end(run) : .wait(nil)
-      }
-      return try await readOutcome(run)
+      try await readOutcome(try await driver.waitForEnd(in: OperationContext()))
     }
   }
 

@@ -58,14 +58,42 @@ package struct RunDriver: Sendable {
     }
   }
 
+  /// Waits until a worker has run the run. If the process ends that runs it, this process continues it.
+  ///
+  /// - Returns: The run, which has ended.
+  /// - Throws: A ``RunStuckError``; the error of the store; `CancellationError`.
+  func waitForEnd(in context: OperationContext) async throws -> StoredRun {
+    while true {
+      let run = try await backend.changes.wait(for: [.run(id)], in: context) {
+        () -> WaitDecision<StoredRun> in
+        guard let run = try await backend.run(id) else { throw RunStoreError.noSuchRun(id) }
+        switch run.state {
+        case .stuck: throw RunStuckError(run: id, reason: run.reason ?? "no reason")
+        case .result, .error, .cancelled: return .end(run)
+        case .running: return backend.ownerHasEnded(of: run) ? .end(run) : .wait(Self.longestWait)
+        // Another process may have noticed the end of the first one, and not know the flow.
+        case .ready: return run.interruptions > 0 ? .end(run) : .wait(nil)
+        case .parked: return .wait(nil)
+        }
+      }
+      if run.state.hasEnded { return run }
+      if case .stuck(let reason) = try await attempt(in: context) {
+        throw RunStuckError(run: id, reason: reason)
+      }
+      try Task.checkCancellation()
+    }
+  }
+
+  /// The process that runs a run may end without a sign in the store.
+  private static let longestWait = Duration.milliseconds(500)
+
   /// Waits until the run can be claimed or has ended.
   private func waitForChange(in context: OperationContext) async throws {
     try await backend.changes.wait(for: [.run(id)], in: context) { () -> WaitDecision<Void> in
       guard let run = try await backend.run(id) else { return .end(()) }
       switch run.state {
       case .ready, .stuck, .result, .error, .cancelled: return .end(())
-      // The process that runs it may end without a sign in the file.
-      case .running: return .wait(.milliseconds(500))
+      case .running: return backend.ownerHasEnded(of: run) ? .end(()) : .wait(Self.longestWait)
       case .parked:
         guard let wake = run.wake else { return .wait(nil) }
         let left = wake - backend.options.milliseconds

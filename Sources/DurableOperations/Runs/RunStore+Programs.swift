@@ -6,15 +6,22 @@ extension RunStore {
   /// - Returns: Nil if there is no such run.
   /// - Throws: A ``RunStoreError``.
   public func summary(of id: RunID) async throws -> RunSummary? {
-    try await backend.run(id).map { RunSummary($0, ownerHasEnded: backend.ownerHasEnded(of: $0)) }
+    try await backend.run(id).map { RunSummary($0, backend.ownerState(of: $0)) }
   }
 
   /// Sends an event whose payload is encoded already, for an ``AwaitedEvent``.
   ///
-  /// - Parameter payload: The payload, as the coder of the store encodes it.
+  /// - Parameters:
+  ///   - payload: The payload, as the coder of the store encodes it.
+  ///   - event: The name of the event.
+  ///   - id: The name of the run.
+  ///   - replaces: Whether the event counts in place of an earlier one that no finished step has received.
+  /// - Returns: Whether the event counts.
   /// - Throws: A ``RunStoreError``, also if there is no such run or it has ended.
-  package func send(encoded payload: String, as event: String, to id: RunID) async throws {
-    try await backend.send(payload, as: event, to: id)
+  package func send(
+    encoded payload: String, as event: String, to id: RunID, replacing replaces: Bool
+  ) async throws -> Bool {
+    try await backend.send(payload, as: event, to: id, replacing: replaces)
   }
 
   /// Returns the last events that were sent to a run, the newest first.
@@ -29,7 +36,7 @@ extension RunStore {
   ///
   /// - Throws: A ``RunStoreError``.
   package func event(_ name: String, of id: RunID) async throws -> String? {
-    try await backend.event(name, of: id)
+    try await backend.event(name, of: id)?.payload
   }
 
   /// Whether this process may change the store, as far as the store can tell without a change.

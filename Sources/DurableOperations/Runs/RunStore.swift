@@ -1,5 +1,6 @@
 public import CompositeOperations
 internal import Foundation
+package import SystemSupport
 
 /// The place where durable runs are stored.
 ///
@@ -28,8 +29,8 @@ public struct RunStore: Sendable {
   /// Returns a store in an SQLite file.
   ///
   /// - Parameters:
-  ///   - path: The path of the file. Beside it are its log and the locks of the processes that use
-  ///     it. It must be on a local disk.
+  ///   - path: The path of the file, relative to the present working folder. Beside the file is its log. It
+  ///     must be on a local disk.
   ///   - options: The settings.
   public static func sqlite(
     _ path: String, options: RunStoreOptions = RunStoreOptions()
@@ -50,6 +51,11 @@ public struct RunStore: Sendable {
     onCommit hook: @escaping CommitHook
   ) -> RunStore {
     RunStore(SQLiteRunBackend(file: path, options: options, onCommit: hook))
+  }
+
+  /// Returns a store in an SQLite file on a file system whose locks fail, for tests.
+  package static func sqlite(_ path: String, failingToLockWith error: SystemError) -> RunStore {
+    RunStore(SQLiteRunBackend(file: path, options: RunStoreOptions(), lockError: error))
   }
 
   // MARK: Starting
@@ -91,7 +97,7 @@ public struct RunStore: Sendable {
     _ id: RunID, last count: (RunSummary) -> Int?
   ) async throws -> RunDetails? {
     guard let run = try await backend.run(id) else { return nil }
-    let summary = RunSummary(run, ownerHasEnded: backend.ownerHasEnded(of: run))
+    let summary = RunSummary(run, backend.ownerState(of: run))
     let parts = try await backend.parts(of: id, last: count(summary))
     return RunDetails(
       summary: summary, steps: (parts.steps + parts.keys).map { RunDetails.Step($0) },
@@ -122,7 +128,7 @@ public struct RunStore: Sendable {
   /// - Throws: A ``RunStoreError``.
   package func runs(_ selection: RunSelection) async throws -> [RunSummary] {
     try await backend.runs(selection)
-      .map { RunSummary($0, ownerHasEnded: backend.ownerHasEnded(of: $0)) }
+      .map { RunSummary($0, backend.ownerState(of: $0)) }
   }
 
   /// Counts the runs of a selection by flow and state, without regard to its limit and the page
@@ -157,7 +163,8 @@ public struct RunStore: Sendable {
   /// Resumes a run from one of its steps. The run must have ended, or be ``RunState/stuck`` or
   /// ``RunState/parked``.
   ///
-  /// This step and the later ones are deleted, with their effects on the state of the sequence.
+  /// This step and the later ones are deleted, with their effects on the state of the sequence. The events that
+  /// they have received count for the steps that follow, unless they are replaced.
   ///
   /// - Parameters:
   ///   - id: The name of the run.
@@ -171,16 +178,20 @@ public struct RunStore: Sendable {
 
   /// Sends an event to a run, for an ``AwaitedEvent``.
   ///
-  /// The first event of a name counts; later ones have no effect.
+  /// The first event of a name counts. An event does not count after the limit of the wait for it.
   ///
   /// - Parameters:
   ///   - payload: What the waiting operation returns.
   ///   - event: The name of the event.
   ///   - id: The name of the run.
+  ///   - replaces: Whether the event counts in place of an earlier one that no finished step has received.
+  /// - Returns: Whether the event counts.
   /// - Throws: A ``RunStoreError``, also if there is no such run or it has ended.
+  @discardableResult
   public func send(
-    _ payload: some Codable & Sendable, as event: String, to id: RunID
-  ) async throws {
+    _ payload: some Codable & Sendable, as event: String, to id: RunID,
+    replacing replaces: Bool = false
+  ) async throws -> Bool {
     let text: String
     do { text = try backend.options.coder.encode(payload) } catch {
       throw RunStoreError(
@@ -189,7 +200,7 @@ public struct RunStore: Sendable {
     if let problem = backend.options.problem(ofSize: text.utf8.count) {
       throw RunStoreError(.tooLarge, "event '\(event)' for run \(id) \(problem)")
     }
-    try await backend.send(text, as: event, to: id)
+    return try await backend.send(text, as: event, to: id, replacing: replaces)
   }
 
   /// Deletes ended runs.
@@ -221,12 +232,13 @@ public struct RunStore: Sendable {
 }
 
 extension RunSummary {
-  init(_ run: StoredRun, ownerHasEnded: Bool) {
+  init(_ run: StoredRun, _ owner: OwnerState) {
+    let problem: String? = if case .unknown(let reason) = owner { reason } else { nil }
     self.init(
       id: run.id, flow: run.flow, state: run.state, step: run.stepCount, attempt: run.claims,
       wakes: run.state == .parked ? run.wake.map { Date(milliseconds: $0) } : nil,
       event: run.event, reason: run.reason, parent: run.parent, owner: run.owner,
-      worker: run.worker, ownerHasEnded: ownerHasEnded,
+      worker: run.worker, ownerHasEnded: owner == .hasEnded, ownerProblem: problem,
       began: Date(milliseconds: run.began), updated: Date(milliseconds: run.updated),
       ended: run.ended.map { Date(milliseconds: $0) },
       cancelled: run.cancelled.map { Date(milliseconds: $0) })

@@ -1,4 +1,3 @@
-internal import CompositeOperations
 internal import Foundation
 internal import SQLiteSupport
 internal import SystemSupport
@@ -7,64 +6,44 @@ internal import SystemSupport
 /// process has ended.
 final class JournalOwner: Sendable {
   let number: Int64
-  private let lock: FileLock
+  private let locks: JournalLocks
 
   /// Registers this process.
   ///
-  /// - Parameters:
-  ///   - file: The path of the journal.
-  ///   - now: Milliseconds since 1970.
+  /// - Parameter now: Milliseconds since 1970.
   /// - Throws: A `SQLiteError`, or a ``RunStoreError`` if the lock cannot be made.
-  init(in connection: SQLiteConnection, of file: String, now: Int64) throws {
-    let folder = Self.folder(of: file)
-    do { try OpenFolder.working.makeFolder(FileName(folder)) } catch {
-      if error != .fileExists { throw Self.error(error, folder) }
-    }
-    while true {
-      try connection.execute(
-        "INSERT INTO owner (program, pid, began) VALUES (?1, ?2, ?3)",
-        [
-          .text(SystemProcess.programName),
-          .integer(Int64(ProcessInfo.processInfo.processIdentifier)),
-          .integer(now),
-        ])
-      let number = connection.lastInsertedRowID
-      do {
-        // The number is new, so nothing else can hold the lock.
-        if let lock = try FileLock.acquire(Self.path(of: number, file), creating: true) {
-          self.number = number
-          self.lock = lock
-          return
-        }
-      } catch { throw Self.error(error, folder) }
-    }
+  init(in connection: SQLiteConnection, of file: JournalFile, now: Int64) throws {
+    try connection.execute(
+      "INSERT INTO run_process (program, pid, began) VALUES (?1, ?2, ?3)",
+      [
+        .text(SystemProcess.programName),
+        .integer(Int64(ProcessInfo.processInfo.processIdentifier)), .integer(now),
+      ])
+    number = connection.lastInsertedRowID
+    locks = try file.acquire(number)
   }
 
-  deinit { lock.removeFile() }
+  deinit { locks.release(number) }
+}
 
-  /// Finds an owner that has ended, and keeps others from finding it at the same time.
-  ///
-  /// - Returns: The lock of the owner, to be kept while its runs are made ready; nil if it lives.
-  static func lockIfDead(_ number: Int64, of file: String) -> FileLock? {
-    do { return try FileLock.acquire(path(of: number, file), creating: false) } catch {
-      // Without the file, the owner has ended in order.
-      guard error.isMissing else { return nil }
-      return try? FileLock.acquire(path(of: number, file), creating: true)
-    }
-  }
+/// Whether the owner of a run lives.
+package enum OwnerState: Hashable, Sendable {
+  case lives
+  /// Its runs are running until another process takes them over.
+  case hasEnded
+  /// It counts as living. The text says why it cannot be judged.
+  case unknown(String)
+}
 
-  /// Whether an owner has ended. Its runs are still running until another process takes them over.
-  static func hasEnded(_ number: Int64, of file: String) -> Bool {
-    !FileLock.isHeld(path(of: number, file))
-  }
-
-  private static func folder(of file: String) -> String { file + "-owners" }
-  private static func path(of number: Int64, _ file: String) -> String {
-    "\(folder(of: file))/\(number)"
-  }
-
-  private static func error(_ error: SystemError, _ path: String) -> RunStoreError {
-    RunStoreError(
-      error.isDenied ? .notAccessible : .other, "\(path) cannot be used: \(error); \(error.advice)")
+extension RunStoreError {
+  /// The error of the locks in a file.
+  init(_ error: SystemError, locking file: String) {
+    let isUnsupported = [.invalidArgument, .noLocks, .notSupported].contains(error)
+    self.init(
+      error.isDenied ? .notAccessible : isUnsupported ? .noLocks : .other,
+      isUnsupported
+        ? "\(file) is on a file system without locks of open files (\(error)), so no process would know whether "
+          + "another one lives; use a file on a local disk"
+        : "\(file) cannot be locked: \(error); \(error.advice)")
   }
 }

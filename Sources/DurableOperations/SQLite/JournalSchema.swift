@@ -4,20 +4,45 @@ internal import SQLiteSupport
 enum JournalSchema {
   /// "COFL", by which a journal is recognized.
   static let applicationID: Int64 = 0x434F_464C
-  static let version: Int64 = 1
+  static let version: Int64 = 2
 
-  /// Creates the tables in an empty file, or in a file of records.
+  /// Creates the tables in an empty file or in a file of records, or changes those of an earlier version.
   ///
-  /// - Throws: A `SQLiteError`; its kind tells a file of another program and a newer version.
-  static func prepare(_ connection: SQLiteConnection) throws {
+  /// - Parameter now: Milliseconds since 1970.
+  /// - Throws: A `SQLiteError`; its kind tells a file of another program and a newer version. A ``RunStoreError``
+  ///   if a process uses the file in an earlier version.
+  static func prepare(_ connection: SQLiteConnection, now: Int64) throws {
     if try foundVersion(connection) == version { return }
+    var former: FormerOwners?
     try connection.transaction(.immediate) {
-      // Another process may have created them meanwhile.
-      if try foundVersion(connection) == version { return }
-      try checkNames(connection)
-      for table in tables { try connection.execute(table) }
+      // Another process may have done it meanwhile.
+      switch try foundVersion(connection) {
+      case version: return
+      case 0:
+        try checkNames(connection)
+        for table in tables + columns { try connection.execute(table) }
+      default:
+        former = try FormerOwners(connection)
+        try former?.takeOver(connection, now: now)
+      }
+      for statement in owners + indexes { try connection.execute(statement) }
       try connection.setSchemaVersion(version, applicationID: applicationID)
     }
+    former?.removeFiles()
+  }
+
+  /// Checks that a connection which may not write can read the tables.
+  ///
+  /// - Throws: A `SQLiteError`.
+  static func checkReadable(_ connection: SQLiteConnection) throws {
+    let found = try connection.schemaVersion(applicationID: applicationID, latest: version)
+    if found == version { return }
+    throw SQLiteError(
+      .notPermitted,
+      found == 0
+        ? "\(connection.file) has no journal yet, and cannot be written"
+        : "\(connection.file) is of an earlier version, and cannot be written; open it once where it can be written",
+      file: connection.file)
   }
 
   /// - Returns: 0 if the tables are to be created.
@@ -31,7 +56,7 @@ enum JournalSchema {
     let name = try connection.fetchOne(
       """
       SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')
-        AND lower(name) IN ('run', 'step', 'event', 'owner')
+        AND lower(name) IN ('run', 'step', 'event', 'run_process')
       """
     ) { $0.text(at: 0) ?? "" }
     guard let name else { return }
@@ -58,11 +83,6 @@ enum JournalSchema {
       began INTEGER NOT NULL, updated INTEGER NOT NULL, ended INTEGER
     ) STRICT, WITHOUT ROWID
     """,
-    "CREATE INDEX run_due ON run(wake, flow) WHERE state IN ('ready', 'parked')",
-    "CREATE INDEX run_owner ON run(owner) WHERE state = 'running'",
-    "CREATE INDEX run_ended ON run(ended) WHERE ended IS NOT NULL",
-    "CREATE INDEX run_began ON run(began, id)",
-    "CREATE INDEX run_parent ON run(parent) WHERE parent IS NOT NULL",
     """
     CREATE TABLE step (
       run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, position INTEGER NOT NULL,
@@ -80,12 +100,39 @@ enum JournalSchema {
       payload TEXT NOT NULL, sent INTEGER NOT NULL, PRIMARY KEY (run, name)
     ) STRICT, WITHOUT ROWID
     """,
+  ]
+
+  /// The changes of the tables since version 1.
+  static let columns = [
+    // How many claims in a row have ended with their process, without a finished step.
+    "ALTER TABLE run ADD COLUMN interruptions INTEGER NOT NULL DEFAULT 0",
+    // Whether its process has run nothing else since the claim, apart from runs above it.
+    "ALTER TABLE run ADD COLUMN alone INTEGER NOT NULL DEFAULT 0",
+    // How many claims in a row have ended with a failure of the store.
+    "ALTER TABLE run ADD COLUMN failures INTEGER NOT NULL DEFAULT 0",
+    // The position of the finished step that has received the event.
+    "ALTER TABLE event ADD COLUMN step INTEGER",
+  ]
+
+  private static let owners = [
     """
-    CREATE TABLE owner (
+    CREATE TABLE run_process (
       number INTEGER PRIMARY KEY AUTOINCREMENT, program TEXT NOT NULL, pid INTEGER NOT NULL,
       began INTEGER NOT NULL
     ) STRICT
-    """,
+    """
+  ]
+
+  // Suspects are few: the runs that a worker runs alone.
+  private static let indexes = [
+    "CREATE INDEX run_ready ON run(wake, flow) WHERE state = 'ready' AND interruptions < 2",
+    "CREATE INDEX run_parked ON run(wake, flow) WHERE state = 'parked' AND interruptions < 2",
+    "CREATE INDEX run_suspect ON run(wake) WHERE state IN ('ready', 'parked') AND interruptions >= 2",
+    "CREATE INDEX run_exhausted ON run(flow) WHERE failures >= 10 OR interruptions >= 12",
+    "CREATE INDEX run_owner ON run(owner, alone) WHERE state = 'running'",
+    "CREATE INDEX run_ended ON run(ended) WHERE ended IS NOT NULL",
+    "CREATE INDEX run_began ON run(began, id)",
+    "CREATE INDEX run_parent ON run(parent) WHERE parent IS NOT NULL",
   ]
 }
 

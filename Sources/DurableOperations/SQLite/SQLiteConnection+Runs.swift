@@ -3,10 +3,14 @@ internal import SQLiteSupport
 // The statements about runs, and the requests from outside. Each function is a part of a
 // transaction.
 extension SQLiteConnection {
+  /// Assignments after which no earlier claim counts against a run.
+  static let noClaims = "claims = 0, failures = 0, interruptions = 0"
+
   static let runColumns = """
     id, flow, state, sequence, initial,
     (SELECT max(position) + 1 FROM step WHERE run = id AND key = ''),
-    fence, owner, claims, wake, event, cancelled, reason, outcome, parent, began, updated, ended
+    fence, owner, claims, wake, event, cancelled, reason, outcome, parent, began, updated, ended,
+    interruptions, alone
     """
 
   func run(_ id: RunID) throws -> StoredRun? {
@@ -121,9 +125,13 @@ extension SQLiteConnection {
     try execute(
       "DELETE FROM step WHERE run = ?1 AND ((position >= ?2 AND key = '') OR (key <> '' AND NOT ?3))",
       [.text(id.text), .integer(Int64(first)), .integer(retry.keepsKeys ? 1 : 0)])
+    // The events that the deleted steps have received.
+    try execute(
+      "UPDATE event SET step = NULL WHERE run = ?1 AND step >= ?2",
+      [.text(id.text), .integer(Int64(first))])
     try execute(
       """
-      UPDATE run SET state = 'ready', sequence = ?2, fence = fence + 1, owner = NULL, claims = 0,
+      UPDATE run SET state = 'ready', sequence = ?2, fence = fence + 1, owner = NULL, \(Self.noClaims),
         wake = ?3, event = NULL, cancelled = NULL, reason = NULL, outcome = NULL, ended = NULL,
         updated = ?3 WHERE id = ?1
       """, [.text(id.text), .text(state), .integer(now)])
@@ -155,19 +163,35 @@ extension SQLiteConnection {
     ) { $0.text(at: 0) } ?? nil
   }
 
-  /// - Returns: The parents of the run that waited for it, the nearest first.
-  func send(_ payload: String, as event: String, to id: RunID, now: Int64) throws -> [RunID] {
+  struct SentEvent: Sendable {
+    let counts: Bool
+    /// The parents of the run that waited for it, the nearest first.
+    var woken: [RunID] = []
+  }
+
+  /// Stores an event. The first one of a name counts, unless a later one replaces it that no finished step has
+  /// received. After the limit of the wait for it, none counts.
+  func send(
+    _ payload: String, as event: String, to id: RunID, replacing replaces: Bool, now: Int64
+  ) throws -> SentEvent {
     guard let run = try run(id) else { throw RunStoreError.noSuchRun(id) }
     if run.state.hasEnded { throw RunStoreError.hasEnded(run) }
+    let isLate = run.state == .parked && run.event == event && run.wake.map { $0 < now } ?? false
+    if isLate { return SentEvent(counts: false) }
     try execute(
-      "INSERT INTO event (run, name, payload, sent) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING",
+      """
+      INSERT INTO event (run, name, payload, sent) VALUES (?1, ?2, ?3, ?4)
+      ON CONFLICT DO \(replaces ? "UPDATE SET payload = ?3, sent = ?4 WHERE step IS NULL" : "NOTHING")
+      """,
       [.text(id.text), .text(event), .text(payload), .integer(now)])
+    if changeCount == 0 { return SentEvent(counts: false) }
     try execute(
       """
       UPDATE run SET state = 'ready', wake = ?3, event = NULL, updated = ?3
       WHERE id = ?1 AND state = 'parked' AND event = ?2
       """, [.text(id.text), .text(event), .integer(now)])
-    return changeCount > 0 ? try wakeParents(of: id, now: now) : []
+    let isWoken = changeCount > 0
+    return SentEvent(counts: true, woken: isWoken ? try wakeParents(of: id, now: now) : [])
   }
 }
 
@@ -184,6 +208,8 @@ extension StoredRun {
       cancelled: integer(11), reason: row.text(at: 12), outcome: row.text(at: 13),
       parent: row.text(at: 14).map { RunID($0) }, began: row.integer(at: 15),
       updated: row.integer(at: 16), ended: integer(17))
+    interruptions = Int(row.integer(at: 18))
+    isAlone = row.integer(at: 19) != 0
   }
 }
 

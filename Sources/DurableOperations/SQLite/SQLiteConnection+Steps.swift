@@ -33,7 +33,7 @@ extension SQLiteConnection {
     // The claim is checked by the statement itself, because a separate one would take as long.
     try execute(
       """
-      UPDATE run SET sequence = ifnull(?3, sequence), claims = 0, updated = ?4
+      UPDATE run SET sequence = ifnull(?3, sequence), \(Self.noClaims), updated = ?4
       WHERE id = ?1 AND fence = ?2 AND state = 'running' AND cancelled IS NULL
       """,
       [
@@ -51,6 +51,11 @@ extension SQLiteConnection {
         "DELETE FROM step WHERE run = ?1 AND position = ?2 AND key <> ''",
         [.text(claim.run.text), .integer(Int64(step.position))])
     }
+    for event in step.events {
+      try execute(
+        "UPDATE event SET step = ?3 WHERE run = ?1 AND name = ?2",
+        [.text(claim.run.text), .text(event), .integer(Int64(step.position))])
+    }
     try drop(dropped, of: claim.run)
     // A run whose child has finished a step is not stuck.
     if let parent = claim.parent { try clearClaims(of: parent) }
@@ -61,9 +66,9 @@ extension SQLiteConnection {
     var id: String? = id.text
     while let run = id {
       id =
-        try fetchOne("UPDATE run SET claims = 0 WHERE id = ?1 RETURNING parent", [.text(run)]) {
-          $0.text(at: 0)
-        } ?? nil
+        try fetchOne(
+          "UPDATE run SET \(Self.noClaims) WHERE id = ?1 RETURNING parent", [.text(run)]
+        ) { $0.text(at: 0) } ?? nil
     }
   }
 

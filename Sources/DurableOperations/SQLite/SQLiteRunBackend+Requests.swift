@@ -19,16 +19,25 @@ extension SQLiteRunBackend {
     notify(id, try await write { try $0.retry(id, from: step, now: now) })
   }
 
-  func send(_ payload: String, as event: String, to id: RunID) async throws {
+  func send(
+    _ payload: String, as event: String, to id: RunID, replacing replaces: Bool
+  ) async throws -> Bool {
     let now = now
-    notify(id, try await write { try $0.send(payload, as: event, to: id, now: now) })
+    let sent = try await write {
+      try $0.send(payload, as: event, to: id, replacing: replaces, now: now)
+    }
+    if sent.counts { notify(id, sent.woken) }
+    return sent.counts
   }
 
-  func event(_ name: String, of id: RunID) async throws -> String? {
+  func event(_ name: String, of id: RunID) async throws -> StoredEvent? {
     try await read { connection in
       try connection.fetchOne(
-        "SELECT payload FROM event WHERE run = ?1 AND name = ?2", [.text(id.text), .text(name)]
-      ) { $0.text(at: 0) } ?? nil
+        "SELECT payload, sent FROM event WHERE run = ?1 AND name = ?2",
+        [.text(id.text), .text(name)]
+      ) { row in
+        StoredEvent(name: name, payload: row.text(at: 0) ?? "", sent: row.integer(at: 1))
+      }
     }
   }
 
@@ -76,6 +85,6 @@ extension SQLiteRunBackend {
 
   func check() async throws -> [String] {
     let isJSON = options.coder is JSONRunCoder
-    return try await read { try $0.problems(isJSON: isJSON) }
+    return try await read { try $0.problems(isJSON: isJSON) } + ownerProblems()
   }
 }

@@ -13,8 +13,8 @@ final class SQLiteRunBackend: RunBackend {
   let location: String
   let changes = RunChanges()
 
-  /// The path of the file; nil for a journal in memory.
-  let file: String?
+  /// Nil for a journal in memory.
+  let file: JournalFile?
   private let writes: GroupCommit
   private let reads: SQLiteWorkerPool?
   private let watch: JournalWatch?
@@ -26,16 +26,21 @@ final class SQLiteRunBackend: RunBackend {
   let unreleased = Lock<Set<ClaimToken>>([])
 
   /// - Parameters:
-  ///   - file: The path of the file; nil for a journal in memory.
+  ///   - path: The path of the file; nil for a journal in memory.
   ///   - hook: Called before and after each commit; nil except in tests.
-  init(file: String?, options: RunStoreOptions, onCommit hook: CommitHook? = nil) {
+  ///   - lockError: The error of the locks by which processes see each other, in tests.
+  init(
+    file path: String?, options: RunStoreOptions, onCommit hook: CommitHook? = nil,
+    lockError: SystemError? = nil
+  ) {
+    let file = path.map { JournalFile($0, lockError: lockError) }
     self.file = file
     self.options = options
-    location = file ?? "memory"
+    location = file?.path ?? "memory"
     guard let file else {
       writes = GroupCommit("DurableOperations.memory", hook: hook) {
         let connection = try SQLiteConnection.openInMemory()
-        try JournalSchema.prepare(connection)
+        try JournalSchema.prepare(connection, now: options.milliseconds)
         return connection
       }
       (reads, watch) = (nil, nil)
@@ -45,31 +50,21 @@ final class SQLiteRunBackend: RunBackend {
       access: .create, durability: options.durability == .full ? .full : .normal,
       busyTimeout: options.busyTimeout, permissions: 0o600)
     writes = GroupCommit("DurableOperations.writes", hook: hook) {
-      if let type = SQLiteFile(file).networkType {
-        throw RunStoreError(
-          .networkFileSystem,
-          """
-          \(file) is on a network file system (\(type)), where locks do not work reliably; use a \
-          file on a local disk
-          """)
-      }
-      let connection = try SQLiteConnection.open(file, for: .writing, configuration)
-      try JournalSchema.prepare(connection)
+      try file.checkBeforeOpening()
+      let connection = try SQLiteConnection.open(file.path, for: .writing, configuration)
+      try file.check(connection)
+      try JournalSchema.prepare(connection, now: options.milliseconds)
       return connection
     }
     reads = SQLiteWorkerPool(capacity: 2) { index in
       SQLiteWorker("DurableOperations.reads.\(index)") {
-        let connection = try SQLiteConnection.open(file, for: .reading, configuration)
-        let version = try connection.schemaVersion(
-          applicationID: JournalSchema.applicationID, latest: JournalSchema.version)
-        if version == 0 {
-          throw SQLiteError(
-            .notPermitted, "\(file) has no journal yet, and cannot be written", file: file)
-        }
+        let connection = try SQLiteConnection.open(file.path, for: .reading, configuration)
+        try file.check(connection)
+        try JournalSchema.checkReadable(connection)
         return connection
       }
     }
-    watch = JournalWatch(of: file, configuration)
+    watch = JournalWatch(of: file.path, configuration)
     changes.onInterest { [weak self] in self?.startWatch() }
   }
 
@@ -142,7 +137,8 @@ final class SQLiteRunBackend: RunBackend {
     let now = now
     // A transaction of its own: after a rollback, another process could get the same number.
     let registered = try await write { [weak self] connection in
-      // Processes that were killed without a run have left their files, too.
+      try file.check(connection)
+      // Processes that were killed without a run have left their rows, too.
       try self?.takeOver(from: connection.registeredOwners, connection, now)
       return try JournalOwner(in: connection, of: file, now: now)
     }
@@ -154,7 +150,7 @@ final class SQLiteRunBackend: RunBackend {
   }
 
   var committer: (any StepCommitter)? {
-    file.map { SQLiteStepCommitter(database: $0, backend: self) }
+    file.map { SQLiteStepCommitter(database: $0.path, backend: self) }
   }
 
   func close() async {
@@ -215,12 +211,13 @@ final class SQLiteRunBackend: RunBackend {
 
   // MARK: Claims
 
-  func claim(flows: [String], limit: Int) async throws -> [RunClaim] {
+  func claim(flows: [String], limit: Int, isIdle: Bool) async throws -> [RunClaim] {
     let now = now
     let names = options.json(flows)
     let owner = try await ownerNumber()
     return try await writeClaim(now) { connection in
-      let runs = try connection.claim(flows: names, limit: limit, owner: owner, now: now)
+      let runs = try connection.claim(
+        flows: names, limit: limit, isIdle: isIdle, owner: owner, now: now)
       return runs.map { RunClaim($0, isFirst: $0.fence == 1) }
     }
   }
@@ -234,9 +231,10 @@ final class SQLiteRunBackend: RunBackend {
       case .result, .error, .cancelled, .stuck: return .over(run)
       case .running: return .taken
       case .ready, .parked:
-        guard let wake = run.wake, wake <= now else { return .parked(until: run.wake) }
+        let isDue = run.state == .ready || run.wake.map { $0 <= now } ?? false
+        if !isDue { return .parked(until: run.wake) }
       }
-      guard let claimed = try connection.claim(id, owner: owner, now: now) else {
+      guard let claimed = try connection.claim(id, of: run.parent, owner: owner, now: now) else {
         return try connection.run(id).map { .over($0) } ?? .missing
       }
       return .claimed(RunClaim(claimed, isFirst: claimed.fence == 1))
@@ -245,17 +243,31 @@ final class SQLiteRunBackend: RunBackend {
 
   private static let longestPause = Duration.seconds(5)
 
-  func longestPause(of flows: [String]) async throws -> Duration {
-    let names = options.json(flows)
-    guard let wake = try await read({ try $0.nextWake(flows: names) }) else {
-      return Self.longestPause
-    }
-    return min(Self.longestPause, .milliseconds(wake - now))
+  func longestPause(of flows: [String], isIdle: Bool) async throws -> Duration {
+    let (names, now) = (options.json(flows), now)
+    let wake = try await read { try $0.nextWake(flows: names, isIdle: isIdle, now: now) }
+    return wake.map { min(Self.longestPause, .milliseconds($0 - now)) } ?? Self.longestPause
   }
 
-  func ownerHasEnded(of run: StoredRun) -> Bool {
-    guard let file, let owner = run.owner, run.state == .running else { return false }
-    return JournalOwner.hasEnded(Int64(owner), of: file)
+  func ownerState(of run: StoredRun) -> OwnerState {
+    guard let file, let owner = run.owner, run.state == .running else { return .lives }
+    return file.state(ofOwner: Int64(owner))
+  }
+
+  func ownerProblems() async throws -> [String] {
+    guard let file else { return [] }
+    let owners = try await read { connection in
+      try connection.fetchAll(
+        """
+        SELECT DISTINCT owner, pid, program FROM run LEFT JOIN run_process ON number = owner
+        WHERE state = 'running' AND owner IS NOT NULL ORDER BY owner
+        """
+      ) { (number: $0.integer(at: 0), process: $0.integer(at: 1), program: $0.text(at: 2) ?? "") }
+    }
+    return owners.compactMap { number, process, program in
+      guard case .unknown(let reason) = file.state(ofOwner: number) else { return nil }
+      return "process \(process) (\(program)) may have ended, and keeps its runs: \(reason)"
+    }
   }
 
   // The thread of a write keeps its body for a moment after the caller has continued. With a strong
@@ -280,10 +292,9 @@ final class SQLiteRunBackend: RunBackend {
     from owners: [Int64], _ connection: SQLiteConnection, _ now: Int64
   ) throws {
     guard let file else { return }
-    for number in owners where number != ownNumber {
-      guard let lock = JournalOwner.lockIfDead(number, of: file) else { continue }
+    // No number is given twice, so an owner that has ended does not come back.
+    for number in owners where file.state(ofOwner: number) == .hasEnded {
       try connection.makeRunsReady(ofOwner: number, now: now)
-      lock.removeFile()
     }
   }
 
@@ -298,7 +309,9 @@ final class SQLiteRunBackend: RunBackend {
     watch?.start { [weak self] in
       self?.changes.isOfInterest == true
     } isChanged: { [file] connection in
-      file.map { Self.hasDeadOwner(connection, of: $0) } ?? false
+      guard let file, let owners = try? connection.owners else { return false }
+      // A process has ended while its runs were running.
+      return owners.contains { file.state(ofOwner: $0) == .hasEnded }
     } changed: { [weak self] connection in
       self?.otherProcessChanged(connection)
     }
@@ -310,12 +323,6 @@ final class SQLiteRunBackend: RunBackend {
       for id in cancelled where running.contains(id) { changes.cancelTask(of: id) }
     }
     changes.notifyAll()
-  }
-
-  /// Whether a process has ended while its runs were running.
-  private static func hasDeadOwner(_ connection: SQLiteConnection, of file: String) -> Bool {
-    guard let owners = try? connection.owners else { return false }
-    return owners.contains { JournalOwner.hasEnded($0, of: file) }
   }
 }
 

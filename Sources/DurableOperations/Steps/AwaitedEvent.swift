@@ -8,8 +8,8 @@ public import CompositeOperations
 /// let approval = AwaitedEvent("approved", as: Approval.self, within: .seconds(7 * 86_400))
 /// ```
 ///
-/// Send the event with ``RunStore/send(_:as:to:)``, before or after the wait begins; the first event
-/// of a name counts. The wait parks the run as a ``DurableSleep`` does.
+/// Send the event with ``RunStore/send(_:as:to:replacing:)``, before or after the wait begins; the first event
+/// of a name counts. An event that is sent after the limit does not. The wait parks the run as a ``DurableSleep`` does.
 ///
 /// Outside a durable run no event can arrive, so the operation waits for its limit or its
 /// cancellation.
@@ -41,12 +41,15 @@ public struct AwaitedEvent<Payload: Codable & Sendable>: ComposableOperation {
     let part = try journal.part(JournalKey(reserved: "event", event))
     let wake: Int64? = if let limit { try await part.wake(after: limit) } else { nil }
     let (backend, run) = (journal.session.backend, journal.session.run)
-    let payload = try await part.wait(
+    let found = try await part.wait(
       for: event, changing: [.run(run), .event(run, event)], until: wake, in: context
     ) {
       try await backend.event(event, of: run)
     }
-    guard let payload else { throw timeout }
+    // Whoever looks first: the limit decides, and not when a process has looked.
+    guard let found, wake.map({ found.sent <= $0 }) ?? true else { throw timeout }
+    journal.step.received(event)
+    let payload = found.payload
     do { return try journal.session.coder.decode(Payload.self, from: payload) } catch {
       throw JournaledError(
         type: "DecodingError",

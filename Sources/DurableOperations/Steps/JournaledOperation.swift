@@ -20,8 +20,7 @@ extension ComposableOperation where Success: Codable {
   ///
   /// Outside a durable run, the modifier has no effect.
   ///
-  /// - Parameter key: The key, as its description.
-  /// - Precondition: The description of `key` is not empty.
+  /// - Parameter key: The key, as its description. If that is empty, the operation ends in a ``JournalKeyError``.
   @inlinable public func journaled(
     as key: some CustomStringConvertible
   ) -> some ComposableOperation<Success> {
@@ -34,8 +33,7 @@ extension ComposableOperation where Success == Void {
   ///
   /// After a crash, the next process does not run it again. See the variant for `Codable` results.
   ///
-  /// - Parameter key: The key, as its description.
-  /// - Precondition: The description of `key` is not empty.
+  /// - Parameter key: The key, as its description. If that is empty, the operation ends in a ``JournalKeyError``.
   @inlinable public func journaled(
     as key: some CustomStringConvertible
   ) -> some ComposableOperation<Void> {
@@ -48,7 +46,6 @@ extension ComposableOperation where Success == Void {
   private let key: JournalKey
 
   @usableFromInline init(base: Base, key: String) {
-    precondition(!key.isEmpty, "the description of `key` must not be empty")
     self.base = base
     self.key = JournalKey(key)
   }

@@ -114,10 +114,12 @@ final class StepRecorder: Sendable {
   }
 
   private func row(_ kind: RunDetails.Kind, _ value: String?) -> StoredStep {
-    StoredStep(
+    var row = StoredStep(
       position: step.position, key: "", name: step.name, types: types, mangledName: mangledName,
       kind: kind, value: value, sequence: sequence, attempts: step.attempts,
       fence: step.session.token.fence, began: began, ended: step.session.now)
+    row.events = step.events
+    return row
   }
 }
 

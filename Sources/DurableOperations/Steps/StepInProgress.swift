@@ -38,6 +38,8 @@ final class StepInProgress: Sendable {
     var children = 0
     var parking: Parking?
     var stuckReason: String?
+    /// The events that its operations have received.
+    var events: Set<String> = []
     /// The first failure of the store, because of which the step cannot finish.
     var failure: (any Error)?
   }
@@ -114,6 +116,11 @@ final class StepInProgress: Sendable {
       return state.children
     }
   }
+
+  /// Notes that an operation has received an event.
+  func received(_ event: String) { _ = state.withLock { $0.events.insert(event) } }
+
+  var events: [String] { state.withLock { $0.events.sorted() } }
 
   func checkSize(of value: String?) throws {
     let (size, limit) = (value?.utf8.count ?? 0, session.options.valueLimit)
@@ -249,8 +256,9 @@ struct RunJournal: StepJournal {
     // Each attempt has waits and retries of its own, but the results of all attempts are shared.
     let own = name.isReserved ? name.text + attempts : name.text
     let key = key.isEmpty ? own : "\(key)/\(own)"
-    guard used.insert(name.text) else {
-      throw JournalKeyError(run: session.run, step: step.position, key: key)
+    if name.text.isEmpty || !used.insert(name.text) {
+      let known = name.text.isEmpty ? "" : key
+      throw JournalKeyError(run: session.run, step: step.position, key: known)
     }
     return RunJournal(step, key: key, attempts: attempts, canPark: canPark)
   }

@@ -4,6 +4,8 @@ internal import CompositeOperations
 final class WorkerSlots: Sendable {
   private struct State: Sendable {
     var free: Int
+    /// The number of runs, with those that wait without a place.
+    var running = 0
     var waiters: [Latch] = []
     /// Opened when that many places are free that no run waits for.
     var worker: (latch: Latch, count: Int)?
@@ -14,6 +16,21 @@ final class WorkerSlots: Sendable {
   init(_ count: Int) { state = Lock(State(free: count)) }
 
   var free: Int { state.withLock { $0.free } }
+
+  /// Whether no run has begun and not ended, with or without a place.
+  var isIdle: Bool { state.withLock { $0.running == 0 } }
+
+  func began() { state.withLock { $0.running += 1 } }
+
+  /// Notes that a run has ended.
+  ///
+  /// - Returns: Whether it was the last one.
+  func ended() -> Bool {
+    state.withLock { state in
+      state.running -= 1
+      return state.running == 0
+    }
+  }
 
   /// Takes a place; nil if none is free.
   func takeIfFree() -> Slot? {

@@ -44,20 +44,28 @@ package protocol RunBackend: Sendable {
 
   // MARK: Claims
 
-  /// Claims runs of some flows that are due, in the order of their wake times.
-  func claim(flows: [String], limit: Int) async throws -> [RunClaim]
+  /// Claims runs of some flows that are due, in the order of their wake times: runs that are no suspects, or one
+  /// suspect. See ``StoredRun/isSuspect``.
+  ///
+  /// - Parameter isIdle: Whether the worker runs nothing else. Only then it gets a suspect.
+  func claim(flows: [String], limit: Int, isIdle: Bool) async throws -> [RunClaim]
 
   /// Claims one run, if it is due and no living process runs it.
   func claim(_ id: RunID) async throws -> ClaimAnswer
 
-  /// How long a worker waits at most after a claim, unless a change wakes it.
-  func longestPause(of flows: [String]) async throws -> Duration
+  /// How long a worker waits at most after a claim that found nothing, unless a change wakes it.
+  ///
+  /// - Parameter isIdle: As at the claim.
+  func longestPause(of flows: [String], isIdle: Bool) async throws -> Duration
 
   /// How long a worker with free places waits after a claim that found runs.
   var pauseBetweenClaims: Duration { get }
 
-  /// Whether the process that runs a run has ended without releasing it.
-  func ownerHasEnded(of run: StoredRun) -> Bool
+  /// Whether the process that runs a run lives, as far as it can be judged now.
+  func ownerState(of run: StoredRun) -> OwnerState
+
+  /// Returns a line for each process of which it cannot be judged whether it lives.
+  func ownerProblems() async throws -> [String]
 
   // MARK: Writes of the process that runs a run
 
@@ -104,9 +112,16 @@ package protocol RunBackend: Sendable {
 
   func cancel(_ id: RunID, because reason: String?) async throws
   func retry(_ id: RunID, from step: Int?) async throws
-  func send(_ payload: String, as event: String, to id: RunID) async throws
+  /// Sends an event.
+  ///
+  /// - Parameter replaces: Whether it counts in place of an earlier event of its name that no finished step has
+  ///   received.
+  /// - Returns: Whether it counts.
+  func send(
+    _ payload: String, as event: String, to id: RunID, replacing replaces: Bool
+  ) async throws -> Bool
   /// - Returns: Nil if it has not come.
-  func event(_ name: String, of id: RunID) async throws -> String?
+  func event(_ name: String, of id: RunID) async throws -> StoredEvent?
   /// Returns the last events that were sent to a run, at most `count`, the newest first.
   func events(of id: RunID, last count: Int) async throws -> [StoredEvent]
 
@@ -151,6 +166,11 @@ extension RunBackend {
   package var mostChildren: Int? { nil }
   package var worker: String? { nil }
   package var pauseBetweenClaims: Duration { .zero }
+
+  package func ownerProblems() async throws -> [String] { [] }
+
+  /// Whether the process that runs a run has ended without releasing it.
+  package func ownerHasEnded(of run: StoredRun) -> Bool { ownerState(of: run) == .hasEnded }
 
   package func preparation() async throws -> StorePreparation? { nil }
 

@@ -111,18 +111,19 @@ public struct RunStuckError: Error, Hashable, Sendable, CustomStringConvertible 
   }
 }
 
-/// The error of an operation whose key is used twice in one attempt.
+/// The error of an operation whose key is empty, or is used twice in one attempt.
 public struct JournalKeyError: Error, Codable, Hashable, Sendable, CustomStringConvertible {
   public let run: RunID
   public let step: Int
+  /// The key with those around it; empty for an empty key.
   public let key: String
 
   public var description: String {
-    """
-    run \(run), step \(step): the key '\(key)' is used twice in one attempt; give each operation \
-    that stores its result a key of its own, with `.journaled(as:)`, and each sleep and each child \
-    flow a name
-    """
+    let problem = key.isEmpty ? "a key is empty" : "the key '\(key)' is used twice in one attempt"
+    return """
+      run \(run), step \(step): \(problem); give each operation that stores its result a key of its \
+      own, with `.journaled(as:)`, and each sleep and each child flow a name
+      """
   }
 }
 
@@ -167,6 +168,8 @@ public struct RunStoreError: Error, Hashable, Sendable, CustomStringConvertible 
     case newerSchema
     /// The file is on a network file system, where locks do not work reliably.
     case networkFileSystem
+    /// The file is on a file system that does not have the locks by which processes see each other.
+    case noLocks
     /// The file or its folder is not writable, or does not exist.
     case notAccessible
     /// Another process holds the lock of the file for too long.
@@ -232,7 +235,7 @@ public struct RunStoreError: Error, Hashable, Sendable, CustomStringConvertible 
   var isOfFile: Bool {
     switch reason {
     case .diskFull, .inputOutput, .damagedFile, .foreignFile, .newerSchema, .networkFileSystem,
-      .notAccessible, .busy, .unreachable, .unsupportedSchema, .invalidAddress, .closed,
+      .noLocks, .notAccessible, .busy, .unreachable, .unsupportedSchema, .invalidAddress, .closed,
       .other:
       true
     case .invalidName, .noSuchRun, .wrongState, .noSuchStep, .notEncodable, .tooLarge: false
@@ -244,7 +247,7 @@ public struct RunStoreError: Error, Hashable, Sendable, CustomStringConvertible 
     switch reason {
     case .diskFull, .inputOutput, .busy, .unreachable: true
     case .invalidName, .noSuchRun, .wrongState, .noSuchStep, .damagedFile, .foreignFile,
-      .newerSchema, .networkFileSystem, .notAccessible, .unsupportedSchema,
+      .newerSchema, .networkFileSystem, .noLocks, .notAccessible, .unsupportedSchema,
       .invalidAddress, .notEncodable, .tooLarge, .closed, .other:
       false
     }

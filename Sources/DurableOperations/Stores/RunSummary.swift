@@ -50,6 +50,9 @@ public struct RunSummary: Sendable, Identifiable {
   /// Whether the process that runs it has ended without releasing it. The next worker takes the run
   /// over.
   public let ownerHasEnded: Bool
+  /// Why it cannot be judged whether the process that runs it lives; nil if it can be. Such a process counts as
+  /// living, so no other one takes the run over.
+  public let ownerProblem: String?
   public let began: Date
   public let updated: Date
   public let ended: Date?

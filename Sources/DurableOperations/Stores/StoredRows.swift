@@ -48,6 +48,12 @@ package struct StoredRun: Sendable {
   package var worker: String?
   /// Whether its process has given no sign of life for the time of its lease.
   package var hasExpired = false
+  /// How many claims in a row have ended with their process, without a finished step.
+  package var interruptions = 0
+  /// Whether it may be what has ended its processes: a worker then runs it while it runs nothing else.
+  package var isSuspect: Bool { interruptions >= 2 }
+  /// Whether its process has run nothing else since the claim, apart from runs above it.
+  package var isAlone = false
   /// The span of the run; nil if the store keeps none. SQLite files keep none, because the processes
   /// that share one are on one machine.
   package var trace: RunTrace?
@@ -100,6 +106,8 @@ package struct StoredStep: Sendable {
   package var ended: Int64
   /// The machine and the process that have stored it; nil if the store does not keep them.
   package var worker: String?
+  /// The events that a finished step has received. A row that was read has none.
+  package var events: [String] = []
 
   package init(
     position: Int, key: String = "", name: String,

@@ -64,10 +64,13 @@ public struct DurableWorker: ComposableOperation {
       var housekeeping = Housekeeping(of: backend)
       while !Task.isCancelled {
         let aheadCount = ahead.count
+        await housekeeping.lookAtOwners(in: context)
         if aheadCount == 0 { await slots.wait(forFree: 1) }
         if Task.isCancelled { break }
         let limit = slots.free + aheadCount
-        let claims = try await claims(atMost: limit, in: context)
+        let isIdle = slots.isIdle
+        let claims = try await claims(atMost: limit, isIdle: isIdle, in: context)
+        var suspectEnd: Latch?
         for (index, claim) in claims.enumerated() {
           guard let flow = flows[claim.run.flow] else { continue }
           guard let slot = await place(in: slots, in: context) else {
@@ -78,15 +81,24 @@ public struct DurableWorker: ComposableOperation {
           let execution = RunExecution(
             claim: claim, flow: flow, backend: backend,
             place: WorkerPlace(slot: slot, flows: names))
+          slots.began()
+          let end = Latch()
+          if claim.run.isSuspect { suspectEnd = end }
           group.addTask {
             let duration = await duration(on: context.clock) { await run(execution, in: context) }
             ahead.ended(after: duration)
             slot.end()
+            // A suspect may have waited for the end of the last run.
+            if slots.ended() { backend.changes.notify([.ready]) }
+            end.open()
           }
         }
-        if claims.isEmpty {
+        if let suspectEnd {
+          // It may end this process, which then runs nothing else.
+          await suspectEnd.wait()
+        } else if claims.isEmpty {
           await housekeeping.perform()
-          try await waitForWork(in: context)
+          try await waitForWork(isIdle: isIdle, in: context)
         } else {
           let isPartial = claims.count < limit
           if isPartial || aheadCount == 0 {
@@ -143,11 +155,12 @@ public struct DurableWorker: ComposableOperation {
 
   /// Claims due runs. After a temporary error of the store it waits a second.
   private func claims(
-    atMost count: Int, in context: OperationContext
+    atMost count: Int, isIdle: Bool, in context: OperationContext
   ) async throws -> [RunClaim] {
-    do { return try await store.backend.claim(flows: Array(flows.keys), limit: count) } catch let
-      error as RunStoreError where error.isTemporary
-    {
+    do {
+      return try await store.backend.claim(
+        flows: Array(flows.keys), limit: count, isIdle: isIdle)
+    } catch let error as RunStoreError where error.isTemporary {
       context.log(.error, "no run can be claimed: \(error)")
       try await context.pause(.seconds(1))
       return []
@@ -155,13 +168,13 @@ public struct DurableWorker: ComposableOperation {
   }
 
   /// Waits until a run may be due.
-  private func waitForWork(in context: OperationContext) async throws {
+  private func waitForWork(isIdle: Bool, in context: OperationContext) async throws {
     let backend = store.backend
     let waiter = backend.changes.register(for: [.ready])
     defer { backend.changes.remove(waiter) }
     // A run may have become due before the registration.
     let longest =
-      (try? await backend.longestPause(of: Array(flows.keys)))
+      (try? await backend.longestPause(of: Array(flows.keys), isIdle: isIdle))
       ?? .seconds(1)
     if longest <= .zero { return }
     do { try await waiter.wait(atMost: longest, in: context) } catch is CancellationError {}
@@ -188,21 +201,36 @@ public struct DurableWorker: ComposableOperation {
   }
 }
 
-/// Deletes runs that have ended long ago, while a worker has nothing else to do.
+/// What a worker does from time to time.
 private struct Housekeeping {
   private static let interval: Int64 = 60_000
 
   private let backend: any RunBackend
-  private var last: Int64?
+  private var lastDeletion: Int64?
+  private var lastLook: Int64?
 
   init(of backend: any RunBackend) { self.backend = backend }
 
+  /// Deletes runs that have ended long ago, while the worker has nothing else to do.
   mutating func perform() async {
+    guard isDue(lastDeletion) else { return }
     let now = backend.options.milliseconds
-    if let last, now - last < Self.interval, now >= last { return }
     let end = now - backend.options.retention.roundedUpMilliseconds
     // An error is met again by the next claim. A full batch is continued at the next idle time.
     let deleted = (try? await backend.tidy(endedBefore: end)) ?? 0
-    if deleted < 1_000 { last = now }
+    if deleted < 1_000 { lastDeletion = now }
+  }
+
+  /// Logs the processes of which it cannot be judged whether they live.
+  mutating func lookAtOwners(in context: OperationContext) async {
+    guard isDue(lastLook) else { return }
+    lastLook = backend.options.milliseconds
+    for problem in (try? await backend.ownerProblems()) ?? [] { context.log(.warning, problem) }
+  }
+
+  private func isDue(_ last: Int64?) -> Bool {
+    guard let last else { return true }
+    let now = backend.options.milliseconds
+    return now - last >= Self.interval || now < last
   }
 }

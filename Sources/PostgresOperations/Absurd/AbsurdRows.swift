@@ -105,6 +105,7 @@ extension StoredStep {
       json.member("began", began)
       json.member("ended", ended)
       json.member("worker", worker)
+      if !events.isEmpty { json.member("events", events.map(AbsurdText.withoutNull)) }
     }
     return json.text
   }

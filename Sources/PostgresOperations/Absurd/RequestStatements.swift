@@ -17,6 +17,10 @@ struct RequestStatements: Sendable {
   let cancel: PostgresStatement
   /// Emits an event: $1 queue, $2 name, $3 payload.
   let emit: PostgresStatement
+  /// The payload of an event ($1).
+  let event: PostgresStatement
+  /// Deletes an event ($1) of a task ($2) unless a finished step has received it, under its own name ($3).
+  let removeEvent: PostgresStatement
   /// Deletes checkpoints of a task ($1): those of steps from $2 on, and all keys if $3.
   let removeSteps: PostgresStatement
   /// Makes the waiting attempt ($1) of a task ($2) due.
@@ -80,6 +84,16 @@ struct RequestStatements: Sendable {
       """)
     cancel = PostgresStatement("cancel a run", "select absurd.cancel_task($1, $2::uuid)")
     emit = PostgresStatement("emit an event", "select absurd.emit_event($1, $2, $3::jsonb)")
+    event = PostgresStatement(
+      "read an event",
+      "select payload::text from \(tables.events) where event_name = $1 and payload is not null")
+    removeEvent = PostgresStatement(
+      "delete an event",
+      """
+      delete from \(tables.events) where event_name = $1 and payload is not null and not exists
+        (select 1 from \(checkpoints) where task_id = $2::uuid and checkpoint_name ~ '^[0-9]+$'
+          and state->'events' ? $3)
+      """)
     removeSteps = PostgresStatement(
       "delete steps",
       """

@@ -7,12 +7,12 @@ extension PostgresRunBackend {
 
   var pauseBetweenClaims: Duration { .milliseconds(100) }
 
-  func longestPause(of flows: [String]) async throws -> Duration {
+  func longestPause(of flows: [String], isIdle: Bool) async throws -> Duration {
     // Random, so that workers that know different flows do not take the same turns.
     .milliseconds(Int.random(in: 110...160))
   }
 
-  func claim(flows: [String], limit: Int) async throws -> [RunClaim] {
+  func claim(flows: [String], limit: Int, isIdle: Bool) async throws -> [RunClaim] {
     let worker = workerName.next()
     let values: [PostgresValue] = [
       .text(queue.name), .text(worker), .integer(leaseSeconds), .integer(Int64(limit)),

@@ -34,16 +34,30 @@ extension PostgresRunBackend {
     changes.notify([.ready, .run(id)] + cancelled.map { .run($0) })
   }
 
-  func send(_ payload: String, as event: String, to id: RunID) async throws {
+  func send(
+    _ payload: String, as event: String, to id: RunID, replacing replaces: Bool
+  ) async throws -> Bool {
     guard let found = try await stored(id) else { throw RunStoreError.noSuchRun(id) }
     if found.run.state.hasEnded { throw RunStoreError.hasEnded(found.run) }
-    let values: [PostgresValue] = [
-      .text(queue.name), .text(AbsurdName.event(event, of: id)),
-      .text(texts.stored(payload)),
-    ]
-    let emit = queue.requests.emit
-    _ = try await request { try $0.rows(emit, values) }
-    changes.notify([.ready, .run(id), .event(id, event)])
+    let name = PostgresValue.text(AbsurdName.event(event, of: id))
+    let values: [PostgresValue] = [.text(queue.name), name, .text(texts.stored(payload))]
+    let (requests, task) = (queue.requests, PostgresValue.text(found.taskID))
+    let isRepeated = Lock(false)
+    let counts = try await request { connection in
+      // After a lost reply, the event may be there already.
+      let mayBeDone = isRepeated.withLock { exchange(&$0, with: true) }
+      return try connection.transaction {
+        if replaces {
+          _ = try connection.rows(requests.removeEvent, [name, task, .text(event)])
+        }
+        let earlier = try connection.rows(requests.event, [name])
+        _ = try connection.rows(requests.emit, values)
+        if earlier.count == 0 { return true }
+        return mayBeDone && earlier.text(0, 0) == AbsurdText.text(payload)
+      }
+    }
+    if counts { changes.notify([.ready, .run(id), .event(id, event)]) }
+    return counts
   }
 
   // MARK: Retries

@@ -74,7 +74,7 @@ final class PostgresRunBackend: RunBackend {
     await pool.close()
   }
 
-  func ownerHasEnded(of run: StoredRun) -> Bool { run.hasExpired }
+  func ownerState(of run: StoredRun) -> OwnerState { run.hasExpired ? .hasEnded : .lives }
 
   // MARK: Requests
 
@@ -228,11 +228,13 @@ final class PostgresRunBackend: RunBackend {
     return StoredParts(steps: steps, keys: (0..<rows.count).compactMap { StoredStep(rows, $0) })
   }
 
-  func event(_ name: String, of id: RunID) async throws -> String? {
+  func event(_ name: String, of id: RunID) async throws -> StoredEvent? {
     let read = queue.reads.event
     let event = AbsurdName.event(name, of: id)
     let rows = try await request { try $0.rows(read, [.text(event)]) }
-    return rows.count > 0 ? rows.text(0, 0).map(AbsurdText.text) : nil
+    // The engine compares its time with the limit of the wait.
+    return rows.count > 0
+      ? rows.text(0, 0).map { StoredEvent(name: name, payload: AbsurdText.text($0), sent: 0) } : nil
   }
 
   func events(of id: RunID, last count: Int) async throws -> [StoredEvent] {

@@ -57,6 +57,7 @@ package enum RunJSON {
     writer.member("worker", optional: run.worker)
     writer.name("ownerHasEnded")
     writer.literal(run.ownerHasEnded ? "true" : "false")
+    if let problem = run.ownerProblem { writer.member("ownerProblem", problem) }
     writer.member("began", run.began.iso8601)
     writer.member("updated", run.updated.iso8601)
     writer.member("ended", optional: run.ended?.iso8601)

@@ -9,7 +9,9 @@ extension RunSummary {
     var text = state.rawValue
     switch state {
     case .ready: break
-    case .running: if ownerHasEnded { text += " in a process that has ended" }
+    case .running:
+      if ownerHasEnded { text += " in a process that has ended" }
+      if let ownerProblem { text += " in a process that may have ended: \(ownerProblem)" }
     case .parked:
       if let wakes { text += " until \(wakes.minute)" }
       if let event { text += " for \(Self.awaited(event))" }

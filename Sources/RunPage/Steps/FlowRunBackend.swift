@@ -96,11 +96,12 @@ package struct FlowRunBackend: RunBackend {
     StoredParts(steps: [], keys: [])
   }
 
-  package func event(_ name: String, of id: RunID) async throws -> String? { nil }
+  package func event(_ name: String, of id: RunID) async throws -> StoredEvent? { nil }
   package func events(of id: RunID, last count: Int) async throws -> [StoredEvent] { [] }
 
-  package func ownerHasEnded(of run: StoredRun) -> Bool {
-    run.state == .running && FlowRunReader.Key(run.id).map { !file.isRunning($0.number) } ?? false
+  package func ownerState(of run: StoredRun) -> OwnerState {
+    guard run.state == .running, let key = FlowRunReader.Key(run.id) else { return .lives }
+    return file.isRunning(key.number) ? .lives : .hasEnded
   }
 
   package func canWrite() async throws -> Bool {
@@ -204,9 +205,14 @@ package struct FlowRunBackend: RunBackend {
   }
 
   package func insert(_ run: NewRun) async throws -> (run: StoredRun, isNew: Bool) { throw refusal }
-  package func claim(flows: [String], limit: Int) async throws -> [RunClaim] { throw refusal }
+  package func claim(flows: [String], limit: Int, isIdle: Bool) async throws -> [RunClaim] {
+    throw refusal
+  }
+
   package func claim(_ id: RunID) async throws -> ClaimAnswer { throw refusal }
-  package func longestPause(of flows: [String]) async throws -> Duration { throw refusal }
+  package func longestPause(of flows: [String], isIdle: Bool) async throws -> Duration {
+    throw refusal
+  }
 
   package func append(
     _ step: StoredStep, dropping dropped: Range<Int>, hasKeys: Bool, by claim: ClaimToken
@@ -232,9 +238,9 @@ package struct FlowRunBackend: RunBackend {
   }
 
   package func retry(_ id: RunID, from step: Int?) async throws { throw refusal }
-  package func send(_ payload: String, as event: String, to id: RunID) async throws {
-    throw refusal
-  }
+  package func send(
+    _ payload: String, as event: String, to id: RunID, replacing replaces: Bool
+  ) async throws -> Bool { throw refusal }
 
   /// The numbers of runs must not be used twice, and `keep` decides which runs are kept.
   package func forget(endedBefore time: Int64) async throws -> Int { throw forgetting }

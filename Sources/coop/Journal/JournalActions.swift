@@ -198,10 +198,12 @@ struct JournalActions {
           + "'{\"isGranted\":true}', '\"text\"' or 7")
     }
     _ = try await existing()
-    if try await store.backend.event(event, of: id) != nil {
-      throw JournalError("run \(id) has already received the event \(event); the first one counts")
+    guard try await store.send(encoded: arguments.payload, as: event, to: id, replacing: true)
+    else {
+      throw JournalError(
+        "the event \(event) does not count: a step of run \(id) has received one, or the limit of its wait has "
+          + "passed; retry the run from that step, then send the event")
     }
-    try await store.send(encoded: arguments.payload, as: event, to: id)
     report("sent the event \(event) to run \(id)")
   }
 

@@ -24,7 +24,7 @@ struct Single: DurableSequence {
     case note, failure, plainFailure, tuple, large, sleep, event, limitedEvent, endless, keyed,
       sameKeyTwice, retried, failingRetried, cancelled, void, child, endlessChild,
       retriedEvent, retriedLimitedEvent, retriedTwice, retriedEndless, retriedComposite, childEvent,
-      hedgedSleep, sameKeyInHedge
+      hedgedSleep, sameKeyInHedge, emptyKey
   }
 
   let step: Step
@@ -48,6 +48,7 @@ struct Single: DurableSequence {
     case .endless: Endless()
     case .keyed: ParallelOperation((0..<3).map { Note("part \($0)", $0).journaled(as: $0) })
     case .sameKeyTwice: ParallelOperation((0..<2).map { Note("part", $0).journaled(as: "k") })
+    case .emptyKey: ParallelOperation(["a", ""].map { Note("part", 1).journaled(as: $0) })
     case .sameKeyInHedge:
       ParallelOperation([
         AnyOperation(Note("part", 0).journaled(as: "k").hedged(after: .zero, attempts: 1)),

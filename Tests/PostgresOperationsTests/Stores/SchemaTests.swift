@@ -110,7 +110,10 @@ struct SchemaTests {
       Issue.record("not claimed")
       return
     }
-    #expect(try await store.backend.claim(flows: ["Leaf"], limit: 10).map(\.token.run) == ["two"])
+    #expect(
+      try await store.backend.claim(flows: ["Leaf"], limit: 10, isIdle: true).map(\.token.run) == [
+        "two"
+      ])
     let rows = try await queue.query(
       """
       select r.state, t.state, r.claimed_by is null, r.claim_expires_at > r.started_at,
