@@ -135,7 +135,8 @@ let package = Package(
       ],
       path: "DevApp/Benchmarks",
       exclude: [
-        "Epoll", "Floors", "Heap", "Peers", "README.md", "exact", "flows", "records", "without-events.patch",
+        "Epoll", "Floors", "Heap", "Peers", "README.md", "exact", "flows", "records",
+        "without-events.patch",
       ]),
     .systemLibrary(name: "Epoll", path: "DevApp/Benchmarks/Epoll"),
     .systemLibrary(name: "HeapUse", path: "DevApp/Benchmarks/Heap"),

@@ -270,7 +270,7 @@ final class SQLiteRunBackend: RunBackend {
     }
   }
 
-  // The thread of a write keeps its body for a moment after the caller has continued. With a strong
+  // The thread of a write keeps its body for a short time after the caller has continued. With a strong
   // reference, the process would then still own its runs, although its store was released.
 
   /// Makes claims, after what can be claimed has been made ready.

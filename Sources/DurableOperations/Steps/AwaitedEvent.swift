@@ -46,7 +46,7 @@ public struct AwaitedEvent<Payload: Codable & Sendable>: ComposableOperation {
     ) {
       try await backend.event(event, of: run)
     }
-    // Whoever looks first: the limit decides, and not when a process has looked.
+    // The limit decides, and not the time at which a process looks.
     guard let found, wake.map({ found.sent <= $0 }) ?? true else { throw timeout }
     journal.step.received(event)
     let payload = found.payload

@@ -47,7 +47,7 @@ struct FlowProblems {
 extension String {
   /// The text in quotes for messages: at most 80 characters, without control characters.
   var quoted: String {
-    // Most names, also those of the thousands of fields that have no problem.
+    // Most names. It is also called for thousands of fields without a problem.
     if utf8.count <= 80, utf8.allSatisfy({ 0x20..<0x7F ~= $0 }) { return "'\(self)'" }
     var text = "'"
     var count = 0
