@@ -92,7 +92,7 @@ final class FlowProcessTree: Sendable {
     Self.marks.withLock { marks in
       marks[mark, default: 1] -= 1
       if marks[mark] == 0 { marks[mark] = nil }
-      // Those of other programs would remain as zombies.
+      // Orphans of other programs would remain as zombies.
       if marks.isEmpty { ProcessTable.adoptOrphans(false) }
     }
   }

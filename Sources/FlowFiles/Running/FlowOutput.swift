@@ -95,7 +95,7 @@ final class FlowOutput: Sendable {
     else { return }
     defer { try? file.close() }
     var block = [UInt8](repeating: 0, count: Self.blockSize)
-    // What a background process writes later is not awaited.
+    // Later output of a background process is not awaited.
     guard let size = try? file.status.size, (try? file.seek(to: reader.offset)) != nil else {
       return
     }
