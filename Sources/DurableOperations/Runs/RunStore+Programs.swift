@@ -19,7 +19,7 @@ extension RunStore {
   /// - Returns: Whether the event counts.
   /// - Throws: A ``RunStoreError``, also if there is no such run or it has ended.
   package func send(
-    encoded payload: String, as event: String, to id: RunID, replacing replaces: Bool
+    encoded payload: String, as event: String, to id: RunID, replacing replaces: Bool = false
   ) async throws -> Bool {
     try await backend.send(payload, as: event, to: id, replacing: replaces)
   }

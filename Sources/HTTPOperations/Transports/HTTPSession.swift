@@ -94,7 +94,7 @@ public final class HTTPSession: Sendable {
           needsNewConnection = false
         }
       } catch let error as HTTPTransportError {
-        // The server has closed the idle connection that the request was sent on, or was to be.
+        // The server has closed the idle connection on which the request was sent, or would have been.
         guard error.wasIdle, summary.isRepeatable || !error.wasSent, !needsNewConnection else {
           throw HTTPTransferError(error, of: summary)
         }

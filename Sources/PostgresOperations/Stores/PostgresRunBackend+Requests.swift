@@ -105,7 +105,7 @@ extension PostgresRunBackend {
     let first = PostgresValue.text(AbsurdName.checkpoint(of: retry.first))
     _ = try connection.rows(
       requests.removeSteps, [task, first, .text(retry.keepsKeys ? "false" : "true")])
-    // The end of a stuck child was told to its parent.
+    // The parent of a stuck child has been informed of its end.
     _ = try connection.rows(requests.removeEvents, [.text(AbsurdName.end(of: retry.id))])
     var attempt = PostgresValue.text(found.attemptID)
     if found.attemptState == "failed" {

@@ -25,7 +25,7 @@ extension MirrorStore {
       }
       if missing.count == count { break }
     }
-    // What is left is prevented, or refers to each other.
+    // The others are prevented, or refer to each other.
     let cycle = missing.filter { errors[$0] == nil }
     if let first = cycle.first {
       _ = try withDeferredReferences(of: first) { store in

@@ -209,7 +209,7 @@ struct MirrorStore {
     let isNews = base.waiting.map { !record.hasSameFields(as: $0.fields) } ?? true
     let text = rejection?.reason.description
     if let rejection, isNews || base.rejection != text { report(.rejected(rejection)) }
-    // A record that waits in vain is not written in each round.
+    // A record that waits without effect is not written in each round.
     if !isNews, text == nil || base.rejection == text { return }
     base.waiting = (record.tag, record.fields)
     base.pending.insert(.waiting)
