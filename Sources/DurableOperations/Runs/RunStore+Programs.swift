@@ -15,7 +15,7 @@ extension RunStore {
   ///   - payload: The payload, as the coder of the store encodes it.
   ///   - event: The name of the event.
   ///   - id: The name of the run.
-  ///   - replaces: Whether the event counts in place of an earlier one that no finished step has received.
+  ///   - replaces: Whether the event replaces an earlier event that no finished step has received.
   /// - Returns: Whether the event counts.
   /// - Throws: A ``RunStoreError``, also if there is no such run or it has ended.
   package func send(

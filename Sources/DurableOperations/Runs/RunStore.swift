@@ -184,7 +184,7 @@ public struct RunStore: Sendable {
   ///   - payload: What the waiting operation returns.
   ///   - event: The name of the event.
   ///   - id: The name of the run.
-  ///   - replaces: Whether the event counts in place of an earlier one that no finished step has received.
+  ///   - replaces: Whether the event replaces an earlier event that no finished step has received.
   /// - Returns: Whether the event counts.
   /// - Throws: A ``RunStoreError``, also if there is no such run or it has ended.
   @discardableResult

@@ -73,7 +73,7 @@ final class JournalLocks: Sendable {
 
   /// Returns whether an owner lives.
   ///
-  /// - Throws: The error of the system, such as that of a file system without these locks. The owner may live.
+  /// - Throws: The error of the system, such as on a file system without these locks. The owner may live.
   func isHeld(_ number: Int64) throws(SystemError) -> Bool {
     if own.withLock({ $0.contains(number) }) { return true }
     return try file.isLockedByOthers(byte: Self.firstByte + number)

@@ -6,7 +6,7 @@ enum JournalSchema {
   static let applicationID: Int64 = 0x434F_464C
   static let version: Int64 = 2
 
-  /// Creates the tables in an empty file or in a file of records, or changes those of an earlier version.
+  /// Creates the tables in an empty file or in a file of records, or changes the tables of an earlier version.
   ///
   /// - Parameter now: Milliseconds since 1970.
   /// - Throws: A `SQLiteError`; its kind tells a file of another program and a newer version. A ``RunStoreError``

@@ -201,7 +201,7 @@ public struct DurableWorker: ComposableOperation {
   }
 }
 
-/// What a worker does from time to time.
+/// The repeated tasks of a worker beside its runs.
 private struct Housekeeping {
   private static let interval: Int64 = 60_000
 
