@@ -18,6 +18,7 @@ extension RunStore {
   ///   - replaces: Whether the event replaces an earlier event that no finished step has received.
   /// - Returns: Whether the event counts.
   /// - Throws: A ``RunStoreError``, also if there is no such run or it has ended.
+  @discardableResult
   package func send(
     encoded payload: String, as event: String, to id: RunID, replacing replaces: Bool = false
   ) async throws -> Bool {
