@@ -112,6 +112,25 @@ import Testing
     }
   }
 
+  @Test func `J21: a worker begins nothing while it runs a suspect`() async throws {
+    try await withTemporaryFile { file in
+      let store = RunStore.sqlite(file)
+      try await store.start(LookingFlow(), named: "suspect")
+      for _ in 0..<2 {
+        let process = RunStore.sqlite(file)
+        _ = try await process.backend.claim(flows: ["LookingFlow"], limit: 1, isIdle: true)
+      }
+      try await LookingFlow.$store.withValue(store) {
+        let worker = DurableWorker(in: store, running: [LookingFlow.self, Sum.self]).start()
+        let handle = try await store.start(LookingFlow(), named: "suspect")
+        #expect(try await handle.outcome.get() == RunState.ready)
+        #expect(try await store.start(Sum(count: 1), named: "other").outcome.get() == 1)
+        worker.cancel()
+        _ = await worker.outcome
+      }
+    }
+  }
+
   @Test func `J21: a run that kills its processes makes no other run stuck`() async throws {
     let folder = try CrashFolder()
     let started = try await folder.run("poison", launch: 0, "5")
@@ -154,5 +173,24 @@ import Testing
         return
       }
     }
+  }
+}
+
+/// A flow that starts another run, and returns its state after some requests.
+private struct LookingFlow: DurableSequence {
+  @TaskLocal static var store: RunStore?
+
+  mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
+    previous == nil ? SimpleOperation<RunState> { try await Self.look() }.named("look") : nil
+  }
+
+  func output(of steps: FinishedSteps) -> RunState? { steps.last?.result(as: RunState.self) }
+
+  private static func look() async throws -> RunState {
+    guard let store else { return .stuck }
+    try await store.start(Sum(count: 1), named: "other")
+    // A worker that looks for runs is woken by the start, and claims it meanwhile.
+    for _ in 0..<50 { _ = try await store.runs() }
+    return try await store.run("other")?.summary.state ?? .stuck
   }
 }
