@@ -61,6 +61,7 @@ struct EndlessStep: ComposableOperation {
   let disturbs: Bool
 
   func perform(in context: OperationContext) async throws {
+    try EffectFile.append(context)
     if disturbs {
       let journal = "\(FlowCrashes.folder)/flows.sqlite"
       do {

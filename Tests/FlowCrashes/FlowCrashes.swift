@@ -11,6 +11,7 @@ import Synchronization
 ///        FlowCrashes commit FOLDER LAUNCH [MOMENT COMMIT]
 ///        FlowCrashes start FOLDER LAUNCH COUNT
 ///        FlowCrashes work FOLDER LAUNCH [WORKING-FOLDER]
+///        FlowCrashes drain FOLDER LAUNCH MILLISECONDS
 ///        FlowCrashes hold FOLDER LAUNCH WORKING-FOLDER [disturb]
 ///        FlowCrashes wait FOLDER LAUNCH NAME
 ///        FlowCrashes poison FOLDER LAUNCH COUNT
@@ -23,6 +24,7 @@ import Synchronization
 /// - `start` starts a number of runs of ``SmallFlow``.
 /// - `work` runs them, and those of `poison`, until it is killed. After its first request, it changes its working
 ///   folder.
+/// - `drain` runs them until it receives SIGTERM, and lets steps end for a while. It prints its outcome.
 /// - `hold` runs ``EndlessFlow`` in another working folder. With `disturb`, it opens, closes and compacts its
 ///   journal before it makes the file `disturbed`.
 /// - `wait` starts or resumes a run of ``SlowFlow``, and prints its outcome.
@@ -49,6 +51,11 @@ import Synchronization
       for number in 0..<(Int(arguments[4]) ?? 0) {
         try await store.start(SmallFlow(number: number), named: "small-\(number)")
       }
+    case "drain":
+      let worker = DurableWorker(
+        in: store, running: [SlowFlow.self, LongFlow.self, EndlessFlow.self])
+      let limit = Duration.milliseconds(Int(arguments[4]) ?? 0)
+      print(await worker.run(endingOn: [.terminate], draining: limit))
     case "hold":
       _ = try await store.runs(limit: 1)
       _ = FileManager.default.changeCurrentDirectoryPath(arguments[4])

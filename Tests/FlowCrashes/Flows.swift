@@ -143,6 +143,13 @@ struct SlowFlow: DurableSequence {
   func output(of steps: FinishedSteps) -> Int { steps.count }
 }
 
+/// A flow of many steps that take a while.
+struct LongFlow: DurableSequence {
+  mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
+    previous?.index == 99 ? nil : SlowEffect()
+  }
+}
+
 /// A flow that does not end.
 struct EndlessFlow: DurableSequence {
   mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {

@@ -28,9 +28,16 @@ public struct DurableRun<Output: Sendable>: Sendable {
   /// - Throws: A ``RunStuckError`` if the run is stuck; a ``RunStoreError``; `CancellationError` if
   ///   the task is cancelled, which does not cancel the run.
   public var outcome: Outcome<Output> {
-    get async throws {
-      try await readOutcome(try await driver.waitForEnd(in: OperationContext()))
-    }
+    get async throws { try await outcome(continuing: true) }
+  }
+
+  /// The outcome of the run. Waits until it has ended.
+  ///
+  /// - Parameter continues: Whether this process continues the run of a process that has ended.
+  /// - Throws: See ``outcome``.
+  package func outcome(continuing continues: Bool) async throws -> Outcome<Output> {
+    try await readOutcome(
+      try await driver.waitForEnd(continuing: continues, in: OperationContext()))
   }
 
   /// Cancels the run in its store.

@@ -69,6 +69,8 @@ struct DurableRunner<Flow: DurableSequence> {
       if let previous { steps.add(previous) }
       guard let operation else { return try await end(after: previous, flow) }
       try Task.checkCancellation()
+      // The next process continues after the last step.
+      if session.place?.slot.isEnding == true { throw CancellationError() }
       let state: String
       do { state = try session.coder.encode(flow) } catch {
         return .stuck(reason: "its state cannot be encoded: \(error)")

@@ -58,11 +58,14 @@ package struct RunDriver: Sendable {
     }
   }
 
-  /// Waits until a worker has run the run. If the process ends that runs it, this process continues it.
+  /// Waits until a worker has run the run.
   ///
+  /// - Parameter continues: Whether this process continues the run of a process that has ended.
   /// - Returns: The run, which has ended.
   /// - Throws: A ``RunStuckError``; the error of the store; `CancellationError`.
-  func waitForEnd(in context: OperationContext) async throws -> StoredRun {
+  func waitForEnd(
+    continuing continues: Bool, in context: OperationContext
+  ) async throws -> StoredRun {
     while true {
       let run = try await backend.changes.wait(for: [.run(id)], in: context) {
         () -> WaitDecision<StoredRun> in
@@ -70,9 +73,11 @@ package struct RunDriver: Sendable {
         switch run.state {
         case .stuck: throw RunStuckError(run: id, reason: run.reason ?? "no reason")
         case .result, .error, .cancelled: return .end(run)
-        case .running: return backend.ownerHasEnded(of: run) ? .end(run) : .wait(Self.longestWait)
+        case .running:
+          if !continues { return .wait(nil) }
+          return backend.ownerHasEnded(of: run) ? .end(run) : .wait(Self.longestWait)
         // Another process may have noticed the end of the first one, and not know the flow.
-        case .ready: return run.interruptions > 0 ? .end(run) : .wait(nil)
+        case .ready: return continues && run.interruptions > 0 ? .end(run) : .wait(nil)
         case .parked: return .wait(nil)
         }
       }

@@ -15,6 +15,8 @@ final class JournalFile: Sendable {
   ///   request.
   init(_ path: String, lockError: SystemError? = nil) {
     self.lockError = lockError
+    var path = path
+    while path.hasPrefix("./") { path.removeFirst(2) }
     let absolute =
       path.hasPrefix("/") ? path : "\(FileManager.default.currentDirectoryPath)/\(path)"
     self.path = (try? FileSystem.followed(absolute).path) ?? absolute

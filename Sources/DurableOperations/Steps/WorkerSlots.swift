@@ -9,6 +9,10 @@ final class WorkerSlots: Sendable {
     var waiters: [Latch] = []
     /// Opened when that many places are free that no run waits for.
     var worker: (latch: Latch, count: Int)?
+    /// Opened when no run has begun and not ended.
+    var idle: Latch?
+    /// Whether the worker begins no more runs, and its runs no more steps.
+    var isEnding = false
   }
 
   private let state: Lock<State>
@@ -26,10 +30,33 @@ final class WorkerSlots: Sendable {
   ///
   /// - Returns: Whether it was the last one.
   func ended() -> Bool {
-    state.withLock { state in
+    let (isLast, latch) = state.withLock { state in
       state.running -= 1
-      return state.running == 0
+      return (state.running == 0, state.running == 0 ? state.idle.take() : nil)
     }
+    latch?.open()
+    return isLast
+  }
+
+  /// Waits until no run is left, the worker is ending, or the task is cancelled.
+  func waitUntilIdle() async {
+    let latch = Latch()
+    let isOver = state.withLock { state in
+      state.idle = latch
+      return state.running == 0 || state.isEnding
+    }
+    if !isOver { await latch.wait() }
+  }
+
+  var isEnding: Bool { state.withLock(\.isEnding) }
+
+  /// Ends the waits of the worker, so that it begins no more runs.
+  func beginEnd() {
+    let latches = state.withLock { state in
+      state.isEnding = true
+      return [state.idle.take(), state.worker?.latch]
+    }
+    for latch in latches { latch?.open() }
   }
 
   /// Takes a place; nil if none is free.
@@ -47,7 +74,7 @@ final class WorkerSlots: Sendable {
     let latch = Latch()
     let isOpen = state.withLock { state in
       state.worker = (latch, count)
-      return state.free >= count
+      return state.free >= count || state.isEnding
     }
     if isOpen { latch.open() }
     return latch
@@ -55,7 +82,7 @@ final class WorkerSlots: Sendable {
 
   /// Waits until some places are free, or the task is cancelled.
   func wait(forFree count: Int) async {
-    if free < count { await latch(forFree: count).wait() }
+    if free < count, !isEnding { await latch(forFree: count).wait() }
   }
 
   fileprivate func giveBack() {
@@ -92,6 +119,9 @@ final class WorkerSlots: Sendable {
     private let isEnded = Lock(false)
 
     fileprivate init(of slots: WorkerSlots) { self.slots = slots }
+
+    /// Whether the run begins no more steps in this process.
+    var isEnding: Bool { slots.isEnding }
 
     /// Ends the use of the place. Has no effect when it has ended already.
     func end() {

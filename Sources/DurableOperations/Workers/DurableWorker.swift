@@ -24,6 +24,8 @@ public struct DurableWorker: ComposableOperation {
   private let store: RunStore
   private let flows: [String: FlowRegistration]
   private let width: Int
+  /// The places of its only run; nil if each run has places of its own.
+  private let ownSlots: WorkerSlots?
 
   /// Creates a worker.
   ///
@@ -49,6 +51,21 @@ public struct DurableWorker: ComposableOperation {
     }
     self.flows = registered
     self.width = width == .adaptive ? Processors.count : width.limit
+    ownSlots = nil
+  }
+
+  /// A worker that is run once, and whose end can be begun.
+  var withEnd: DurableWorker { DurableWorker(store, flows, width) }
+
+  private init(_ store: RunStore, _ flows: [String: FlowRegistration], _ width: Int) {
+    (self.store, self.flows, self.width) = (store, flows, width)
+    ownSlots = WorkerSlots(width)
+  }
+
+  /// Begins no more runs, and lets the steps in progress end.
+  func beginEnd() {
+    ownSlots?.beginEnd()
+    store.backend.changes.notify([.ready])
   }
 
   private static func registration<Flow: DurableSequence>(
@@ -56,21 +73,21 @@ public struct DurableWorker: ComposableOperation {
   ) -> FlowRegistration { FlowRegistration(flow) }
 
   public func perform(in context: OperationContext) async throws {
-    let slots = WorkerSlots(width)
+    let slots = ownSlots ?? WorkerSlots(width)
     let backend = store.backend
     let names = Set(flows.keys)
     let ahead = ClaimsAhead(width: width, isUseful: backend.pauseBetweenClaims > .zero)
     try await withThrowingDiscardingTaskGroup { group in
       var housekeeping = Housekeeping(of: backend)
-      while !Task.isCancelled {
+      while !Task.isCancelled, !slots.isEnding {
         let aheadCount = ahead.count
         await housekeeping.lookAtOwners(in: context)
         if aheadCount == 0 { await slots.wait(forFree: 1) }
-        if Task.isCancelled { break }
+        if Task.isCancelled || slots.isEnding { break }
         let limit = slots.free + aheadCount
         let isIdle = slots.isIdle
         let claims = try await claims(atMost: limit, isIdle: isIdle, in: context)
-        var suspectEnd: Latch?
+        let hasSuspect = claims.contains(where: \.run.isSuspect)
         for (index, claim) in claims.enumerated() {
           guard let flow = flows[claim.run.flow] else { continue }
           guard let slot = await place(in: slots, in: context) else {
@@ -82,23 +99,20 @@ public struct DurableWorker: ComposableOperation {
             claim: claim, flow: flow, backend: backend,
             place: WorkerPlace(slot: slot, flows: names))
           slots.began()
-          let end = Latch()
-          if claim.run.isSuspect { suspectEnd = end }
           group.addTask {
             let duration = await duration(on: context.clock) { await run(execution, in: context) }
             ahead.ended(after: duration)
             slot.end()
             // A suspect may have waited for the end of the last run.
             if slots.ended() { backend.changes.notify([.ready]) }
-            end.open()
           }
         }
-        if let suspectEnd {
+        if hasSuspect {
           // It may end this process, which then runs nothing else.
-          await suspectEnd.wait()
+          await slots.waitUntilIdle()
         } else if claims.isEmpty {
           await housekeeping.perform()
-          try await waitForWork(isIdle: isIdle, in: context)
+          try await waitForWork(slots, isIdle: isIdle, in: context)
         } else {
           let isPartial = claims.count < limit
           if isPartial || aheadCount == 0 {
@@ -107,7 +121,7 @@ public struct DurableWorker: ComposableOperation {
         }
       }
     }
-    throw CancellationError()
+    if !slots.isEnding || Task.isCancelled { throw CancellationError() }
   }
 
   private func duration(
@@ -168,10 +182,13 @@ public struct DurableWorker: ComposableOperation {
   }
 
   /// Waits until a run may be due.
-  private func waitForWork(isIdle: Bool, in context: OperationContext) async throws {
+  private func waitForWork(
+    _ slots: WorkerSlots, isIdle: Bool, in context: OperationContext
+  ) async throws {
     let backend = store.backend
     let waiter = backend.changes.register(for: [.ready])
     defer { backend.changes.remove(waiter) }
+    if slots.isEnding { return }
     // A run may have become due before the registration.
     let longest =
       (try? await backend.longestPause(of: Array(flows.keys), isIdle: isIdle))

@@ -57,7 +57,8 @@ struct FlowCommandStore: FlowWorkers {
       do {
         let run = try await store.start(FlowCommandRun(launch: launch, id: id), named: id)
         async let _ = sayIfUnclaimed(id, for: unit, report: report)
-        return try await run.outcome
+        // Only a worker has what a command needs.
+        return try await run.outcome(continuing: false)
       } catch let error as RunStoreError where error.isTemporary {
         if notices.isFirst("store") { report("\(error.description.onOneLine); trying again") }
         try await Task.sleep(for: .seconds(1))

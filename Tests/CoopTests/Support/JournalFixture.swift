@@ -175,7 +175,7 @@ struct JournalFixture {
           iif(?3 = 'error', 5, NULL))
       """, [.text(id), .text(text), .text(state), .integer(Int64(began))])
     try connection.execute(
-      "INSERT INTO event VALUES (?1, ?2, json_quote(?2 || hex(zeroblob(50))), 5)",
+      "INSERT INTO event (run, name, payload, sent) VALUES (?1, ?2, json_quote(?2 || hex(zeroblob(50))), 5)",
       [.text(id), .text(text)])
     for (position, kind) in ["result", "error"].enumerated() {
       // A short value has no element that folds it.

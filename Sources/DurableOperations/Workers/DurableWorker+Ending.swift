@@ -1,0 +1,108 @@
+public import CompositeOperations
+internal import Dispatch
+internal import SystemSupport
+
+extension DurableWorker {
+  /// A signal by which a process is asked to end.
+  public struct Signal: Hashable, Sendable {
+    let number: Int32
+
+    /// SIGTERM, which supervisors such as systemd and Kubernetes send.
+    public static let terminate = Signal(number: SystemSignal.terminate)
+    /// SIGINT, as by Ctrl-C.
+    public static let interrupt = Signal(number: SystemSignal.interrupt)
+    /// SIGHUP, as when the terminal closes.
+    public static let hangUp = Signal(number: SystemSignal.hangUp)
+  }
+
+  /// Runs runs until the process receives a signal, and ends without the loss of work.
+  ///
+  /// ```swift
+  /// import DurableOperations
+  ///
+  /// await worker.run(endingOn: [.terminate, .interrupt], draining: .seconds(30))
+  /// ```
+  ///
+  /// After the signal, the worker claims no more runs, and its runs begin no more steps. Steps in progress may end
+  /// for a while; then they are cancelled. Each run that has not ended is released, so that the next worker
+  /// continues it at once. That counts neither as an attempt nor as the end of a process. A second signal cancels
+  /// the steps at once.
+  ///
+  /// The signals have their former effect when the call returns. A process can handle signals in one place only, so
+  /// use it in a program that does not handle them otherwise, as `ProgramRun` does.
+  ///
+  /// - Parameters:
+  ///   - signals: The signals. A signal that the parent process ignores, such as by `nohup`, has no effect.
+  ///   - limit: How long steps in progress may take. Set the limit of the supervisor (`TimeoutStopSec` of systemd,
+  ///     `terminationGracePeriodSeconds` of Kubernetes) to a longer time.
+  /// - Returns: A result after a signal; a cancellation if the task was cancelled; an error of the store.
+  @discardableResult
+  public func run(
+    endingOn signals: Set<Signal> = [.terminate, .interrupt],
+    draining limit: Duration = .seconds(30)
+  ) async -> Outcome<Void> {
+    let worker = withEnd
+    let run = worker.start()
+    let received = SignalCount()
+    let handler: EndSignals
+    do {
+      handler = try EndSignals(signals.map(\.number)) {
+        if received.next() > 1 { return run.cancel() }
+        worker.beginEnd()
+        DispatchQueue.global().asyncAfter(
+          deadline: .now() + .milliseconds(Int(clamping: limit.roundedUpMilliseconds))
+        ) { run.cancel() }
+      }
+    } catch {
+      run.cancel()
+      _ = await run.outcome
+      return .error(error)
+    }
+    defer { handler.end() }
+    let outcome = await withTaskCancellationHandler {
+      await run.outcome
+    } onCancel: {
+      run.cancel()
+    }
+    return outcome.isCancelled && received.count > 0 ? .result(()) : outcome
+  }
+}
+
+/// The number of signals that a worker has received.
+private final class SignalCount: Sendable {
+  private let value = Lock(0)
+
+  var count: Int { value.withLock { $0 } }
+
+  func next() -> Int {
+    value.withLock { value in
+      value += 1
+      return value
+    }
+  }
+}
+
+/// Calls a closure for each signal. The signals arrive through a pipe, which a dispatch source reads.
+private final class EndSignals {
+  private let source: any DispatchSourceRead
+  private let caught: [Int32]
+
+  init(_ signals: [Int32], _ body: @escaping @Sendable () -> Void) throws(SystemError) {
+    // It stays open: a signal handler that another thread runs may write to it later.
+    let pipe = try FileDescriptor.pipe()
+    source = DispatchSource.makeReadSource(
+      fileDescriptor: pipe.reader.rawValue, queue: DispatchQueue(label: "ends of workers"))
+    source.setEventHandler {
+      var received: [UInt8] = [0]
+      if (try? pipe.reader.read(into: &received)) == 1 { body() }
+    }
+    source.activate()
+    caught = SystemSignal.forward(signals, to: pipe.writer)
+  }
+
+  /// Restores the default action of the signals.
+  func end() {
+    for signal in caught { SystemSignal.restoreDefault(signal) }
+    source.cancel()
+  }
+}
