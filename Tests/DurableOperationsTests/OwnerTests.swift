@@ -74,7 +74,7 @@ import Testing
     #expect(try await store.runs().map(\.ownerHasEnded) == [true])
   }
 
-  @Test func `J10: the owner is seen by a program that may only read the file`() async throws {
+  @Test func `J10: the lock of an owner is seen by a descriptor that may only read`() async throws {
     try await withTemporaryFile { file in
       let owner = RunStore.sqlite(file)
       try await owner.start(Sum(count: 1), named: "r")
@@ -113,6 +113,21 @@ import Testing
       try await eventually { store.backend.changes.isAwaited }
       first = nil
       #expect(try await outcome.get() == 3)
+    }
+  }
+
+  @Test func `J10: a program that has continued a run goes on after its waits`() async throws {
+    try await withTemporaryFile { file in
+      var first: RunStore? = RunStore.sqlite(file)
+      try await first?.start(Single(.event), named: "r")
+      _ = try await first?.backend.claim("r")
+      let store = RunStore.sqlite(file)
+      let handle = try await store.start(Single(.event), named: "r")
+      async let outcome = handle.outcome
+      first = nil
+      try await eventually { try await store.runs().map(\.state) == [.parked] }
+      try await store.send(5, as: "go", to: "r")
+      #expect(try await outcome.get() == 5)
     }
   }
 
@@ -194,6 +209,59 @@ import Testing
     }
   }
 
+  @Test func `J10: a journal that was replaced is not opened by new connections`() async throws {
+    try await withTemporaryFile { file in
+      let store = RunStore.sqlite(file)
+      try await store.start(Sum(count: 1), named: "r")
+      try FileManager.default.moveItem(atPath: file, toPath: file + ".moved")
+      for end in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: file + end) }
+      try await RunStore.sqlite(file).start(Sum(count: 1), named: "other")
+      let error = await #expect(throws: RunStoreError.self) { try await store.runs() }
+      #expect(error?.description.contains("was moved, removed or replaced") == true)
+    }
+  }
+
+  @Test func `J10: a process that registers again after a failed commit keeps its lock`()
+    async throws
+  {
+    try await withTemporaryFile { file in
+      let fails = Lock(true)
+      let store = RunStore.sqlite(file) { moment, connection in
+        let fails = fails.withLock { fails in
+          defer { if moment == .beforeCommit { fails = false } }
+          return fails && moment == .beforeCommit
+        }
+        if !fails { return }
+        guard try connection.fetchOne("SELECT 1 FROM run_process", [], { _ in true }) != nil else {
+          return
+        }
+        throw SQLiteError(.constraint, "a test", file: file)
+      }
+      try await store.start(Sum(count: 1), named: "r")
+      fails.withLock { $0 = true }
+      // Two writes share the transaction of the registration, which fails, and each is made again.
+      async let one = try? store.backend.claim("r")
+      async let other = try? store.start(Sum(count: 1), named: "s")
+      _ = await (one, other)
+      if case .ready? = try await store.runs().first(where: { $0.id == "r" })?.state {
+        _ = try await store.backend.claim("r")
+      }
+      #expect(try await RunStore.sqlite(file).run("r")?.summary.ownerHasEnded == false)
+      withExtendedLifetime(store) {}
+    }
+  }
+
+  @Test func `J10: a journal of version 1 is taken over by a process with the number of its owner`()
+    async throws
+  {
+    try await withTemporaryFile { file in
+      try FormerJournal.make(
+        file, program: SystemProcess.programName, process: SystemProcess.identifier,
+        began: Int64(Date().timeIntervalSince1970 * 1_000))
+      #expect(try await RunStore.sqlite(file).runs().map(\.state) == [.ready])
+    }
+  }
+
   // MARK: The former version
 
   @Test func `J10: a journal of version 1 is taken over when none of its processes lives`()
@@ -226,12 +294,16 @@ import Testing
     async throws
   {
     try await withTemporaryFile { file in
-      // This process, whose lock is nowhere.
+      // A process whose lock is nowhere.
+      let process = try TestProgram("/bin/sleep", ["3600"]).start()
+      let now = Int64(Date().timeIntervalSince1970 * 1_000)
       try FormerJournal.make(
-        file, program: SystemProcess.programName, process: SystemProcess.identifier)
+        file, program: "sleep", process: process.processIdentifier, began: now)
       let error = await #expect(throws: RunStoreError.self) {
         try await RunStore.sqlite(file).runs()
       }
+      kill(process.processIdentifier, SIGKILL)
+      _ = await process.end()
       #expect(error?.reason == .busy)
     }
   }
@@ -239,7 +311,9 @@ import Testing
 
 /// A journal as version 1 has written it, with the run `r` of ``Sum``, which the owner 7 runs.
 private enum FormerJournal {
-  static func make(_ file: String, program: String, process: Int32) throws {
+  static func make(
+    _ file: String, program: String, process: Int32, began: Int64 = 0
+  ) throws {
     try SQLiteFiles.execute(
       file,
       """
@@ -281,7 +355,7 @@ private enum FormerJournal {
         began INTEGER NOT NULL
       ) STRICT
       """,
-      "INSERT INTO owner VALUES (7, '\(program)', \(process), 0)",
+      "INSERT INTO owner VALUES (7, '\(program)', \(process), \(began))",
       """
       INSERT INTO run (id, flow, sequence, initial, state, fence, owner, claims, began, updated)
       VALUES ('r', 'Sum', '{"count":2,"sum":0}', '{"count":2,"sum":0}', 'running', 1, 7, 1, 0, 0)

@@ -110,7 +110,10 @@ import Testing
     other.time.pass(.seconds(59))
     #expect(try await other.store.send(5, as: "go", to: "r"))
     other.time.pass(.seconds(60))
+    // The time of the first one stays.
+    #expect(try await other.store.send(6, as: "go", to: "r", replacing: true))
     #expect(try await other.run(Single(.limitedEvent)).state == .result)
+    #expect(try await other.outcome(of: Single.self).get() == 6)
   }
 
   @Test(.enabled(if: TestServer.isAbsent))

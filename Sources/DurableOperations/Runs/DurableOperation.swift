@@ -47,9 +47,9 @@ public struct DurableOperation<Flow: DurableSequence>: ComposableOperation {
 
   public func perform(in context: OperationContext) async throws -> Flow.Output {
     let backend = store.backend
-    _ = try await backend.start(flow, named: id, isClaimedNext: true)
+    let (started, _) = try await backend.start(flow, named: id, isClaimedNext: true)
     let driver = RunDriver(id, of: Flow.self, in: backend)
-    let run = try await driver.drive(in: context)
+    let run = try await driver.drive(started, in: context)
     return try await backend.outcome(of: run, as: Flow.self).getDurably(run)
   }
 }

@@ -26,16 +26,20 @@ package struct RunDriver: Sendable {
     self.backend = backend
   }
 
+  /// - Parameter run: The run at its start; nil if it is unknown.
   /// - Returns: The run, which has ended.
   /// - Throws: A ``RunStuckError``; the error of the store; `CancellationError`.
-  func drive(in context: OperationContext) async throws -> StoredRun {
+  func drive(_ run: StoredRun? = nil, in context: OperationContext) async throws -> StoredRun {
+    if let run, run.interruptions > 0 { try await waitForTurn(in: context) }
     while true {
       // The first attempt does not check the cancellation: the run may be claimed already.
       switch try await attempt(in: context) {
       case .ended(let run): return run
       case .stuck(let reason): throw RunStuckError(run: id, reason: reason)
       case .ran: break
-      case .taken, .parked: try await waitForChange(in: context)
+      case .taken, .parked:
+        try await waitForChange(in: context)
+        try await waitForTurn(in: context)
       }
       try Task.checkCancellation()
     }
@@ -82,12 +86,39 @@ package struct RunDriver: Sendable {
         }
       }
       if run.state.hasEnded { return run }
-      if case .stuck(let reason) = try await attempt(in: context) {
-        throw RunStuckError(run: id, reason: reason)
+      try await waitForTurn(in: context)
+      switch try await attempt(in: context) {
+      case .stuck(let reason): throw RunStuckError(run: id, reason: reason)
+      // Perhaps no worker knows its flow.
+      case .ran: return try await drive(in: context)
+      case .ended, .taken, .parked: try Task.checkCancellation()
       }
-      try Task.checkCancellation()
     }
   }
+
+  // MARK: Suspects
+
+  /// Waits before a claim of a run that may end this process, while this process runs others: a worker, perhaps,
+  /// runs it alone. After 30 seconds, it is claimed nevertheless: one of the others may wait for it.
+  private func waitForTurn(in context: OperationContext) async throws {
+    while try await isDangerous() { try await context.pause(Self.longestWait) }
+  }
+
+  private func isDangerous() async throws -> Bool {
+    guard let run = try await backend.run(id) else { return false }
+    let interruptions: Int
+    switch run.state {
+    case .running: interruptions = run.interruptions + (backend.ownerHasEnded(of: run) ? 1 : 0)
+    case .ready, .parked: interruptions = run.interruptions
+    case .stuck, .result, .error, .cancelled: return false
+    }
+    let due = max(run.updated, run.wake ?? 0)
+    return interruptions >= StoredRun.suspectInterruptions
+      && backend.changes.runningRuns.contains { $0 != id && $0 != run.parent }
+      && backend.options.milliseconds - due < Self.longestTurn
+  }
+
+  private static let longestTurn: Int64 = 30_000
 
   /// The process that runs a run may end without a sign in the store.
   private static let longestWait = Duration.milliseconds(500)

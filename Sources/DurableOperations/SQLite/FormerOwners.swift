@@ -7,34 +7,44 @@ struct FormerOwners {
     let number: Int64
     let program: String
     let process: Int32
+    /// When the process began to use the journal, in milliseconds since 1970.
+    let began: Int64
   }
 
   private let file: String
   private let owners: [Owner]
 
   /// - Throws: A ``RunStoreError`` that names an owner that lives.
-  init(_ connection: SQLiteConnection) throws {
-    file = connection.file
-    owners = try connection.fetchAll("SELECT number, program, pid FROM owner") { row in
+  init(_ connection: SQLiteConnection, now: Int64) throws {
+    let file = connection.file
+    self.file = file
+    owners = try connection.fetchAll("SELECT number, program, pid, began FROM owner") { row in
       Owner(
         number: row.integer(at: 0), program: row.text(at: 1) ?? "",
-        process: Int32(clamping: row.integer(at: 2)))
+        process: Int32(clamping: row.integer(at: 2)), began: row.integer(at: 3))
     }
-    guard let living = owners.first(where: { isAlive($0) }) else { return }
+    guard let living = owners.first(where: { Self.isAlive($0, besides: file, now: now) }) else {
+      return
+    }
     throw RunStoreError(
       .busy,
       "process \(living.process) (\(living.program)) uses \(file) in an earlier version of the journal; end that "
-        + "process, then start this one again")
+        + "process")
   }
 
   private var folder: String { file + "-owners" }
   private func path(of owner: Owner) -> String { "\(folder)/\(owner.number)" }
 
-  private func isAlive(_ owner: Owner) -> Bool {
-    let path = path(of: owner)
+  private static func isAlive(_ owner: Owner, besides file: String, now: Int64) -> Bool {
+    let path = "\(file)-owners/\(owner.number)"
     if !FileSystem.isMissing(path) { return FileLock.isHeld(path) }
-    // It may have opened the file by another path, beside which its lock is.
-    return ProcessTable.programName(of: owner.process) == owner.program
+    // It may have opened the file by another path, beside which its lock is. Another process can have its number.
+    guard owner.process != SystemProcess.identifier,
+      ProcessTable.programName(of: owner.process) == owner.program,
+      let listed = ProcessTable.listed(owner.process)
+    else { return false }
+    let age = Int64((ProcessTable.now - listed.began) * 10)
+    return now - age <= owner.began + 1_000
   }
 
   /// Makes the runs of the owners ready, and changes the tables.

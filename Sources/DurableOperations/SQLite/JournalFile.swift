@@ -45,12 +45,12 @@ final class JournalFile: Sendable {
   ///
   /// - Throws: A ``RunStoreError`` if another file has its path now, or if the file has no locks.
   func check(_ connection: SQLiteConnection) throws(RunStoreError) {
-    let locks = try self.locks
-    let isFirst = known.withLock { known in
+    let locks = try found
+    let isSame = known.withLock { known in
       if known == nil { known = locks }
       return known === locks
     }
-    if isFirst, !connection.hasMoved { return }
+    if isSame, !connection.hasMoved { return }
     throw RunStoreError(
       .notAccessible,
       "\(path) was moved, removed or replaced since this program has opened it; start the program again"
@@ -61,6 +61,13 @@ final class JournalFile: Sendable {
   var locks: JournalLocks {
     get throws(RunStoreError) {
       if let known = known.withLock({ $0 }) { return known }
+      return try found
+    }
+  }
+
+  /// The locks of the file that has the path now.
+  private var found: JournalLocks {
+    get throws(RunStoreError) {
       do { return try JournalLocks.locks(ofFileAt: path) } catch {
         throw RunStoreError(error, locking: path)
       }

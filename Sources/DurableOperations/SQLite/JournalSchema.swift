@@ -22,7 +22,7 @@ enum JournalSchema {
         try checkNames(connection)
         for table in tables + columns { try connection.execute(table) }
       default:
-        former = try FormerOwners(connection)
+        former = try FormerOwners(connection, now: now)
         try former?.takeOver(connection, now: now)
       }
       for statement in owners + indexes { try connection.execute(statement) }

@@ -9,13 +9,13 @@ final class JournalWatch: @unchecked Sendable {
   private static let interval = DispatchTimeInterval.milliseconds(25)
 
   private let queue = DispatchQueue(label: "DurableOperations.watch")
-  private let file: String
+  private let file: JournalFile
   private let configuration: SQLiteConfiguration
   private let isRunning = Lock(false)
   private var connection: SQLiteConnection?
   private var lastVersion: Int64?
 
-  init(of file: String, _ configuration: SQLiteConfiguration) {
+  init(of file: JournalFile, _ configuration: SQLiteConfiguration) {
     self.file = file
     self.configuration = configuration
   }
@@ -65,9 +65,8 @@ final class JournalWatch: @unchecked Sendable {
 
   private func opened() throws -> SQLiteConnection {
     if let connection { return connection }
-    var existing = configuration
-    existing.access = .existing
-    let connection = try SQLiteConnection.open(file, for: .reading, existing)
+    let connection = try SQLiteConnection.open(file.path, for: .reading, configuration)
+    try file.check(connection)
     self.connection = connection
     return connection
   }

@@ -39,10 +39,14 @@ extension SQLiteConnection {
       RETURNING \(Self.runColumns)
       """,
       [.integer(owner), .integer(now), .text(flows), .integer(Int64(limit))], StoredRun.init)
-    if claimed.count == 1, isIdle {
-      try execute("UPDATE run SET alone = 1 WHERE id = ?1", [.text(claimed[0].id.text)])
-    } else if !claimed.isEmpty {
-      try endLoneliness(ofOwner: owner)
+    if !claimed.isEmpty { try markAccompanied(ofOwner: owner) }
+    if claimed.count == 1 {
+      try execute(
+        """
+        UPDATE run SET alone = NOT EXISTS
+          (SELECT 1 FROM run AS other WHERE owner = ?1 AND state = 'running' AND id <> ?2)
+        WHERE id = ?2
+        """, [.integer(owner), .text(claimed[0].id.text)])
     }
     // Only if few runs are left, because this reads every due run.
     if claimed.count < limit {
@@ -87,7 +91,7 @@ extension SQLiteConnection {
   /// Notes that the running runs of an owner are not alone in it.
   ///
   /// - Parameter ids: JSON with the names of runs of which this does not hold.
-  private func endLoneliness(ofOwner owner: Int64, except ids: String = "[]") throws {
+  private func markAccompanied(ofOwner owner: Int64, except ids: String = "[]") throws {
     try execute(
       """
       UPDATE run SET alone = 0 WHERE owner = ?1 AND alone = 1 AND state = 'running'
@@ -114,7 +118,7 @@ extension SQLiteConnection {
       RETURNING \(Self.runColumns)
       """,
       [.integer(owner), .integer(now), .text(id.text), .text(ancestors)], StoredRun.init)
-    if let claimed, !claimed.isAlone { try endLoneliness(ofOwner: owner, except: ancestors) }
+    if let claimed, !claimed.isAlone { try markAccompanied(ofOwner: owner, except: ancestors) }
     return claimed
   }
 
@@ -166,7 +170,7 @@ extension SQLiteConnection {
         UNION ALL SELECT min(wake) FROM run WHERE state = 'parked' AND interruptions < 2
           AND flow IN (SELECT value FROM json_each(?1))
         UNION ALL SELECT min(wake) FROM run WHERE state IN ('ready', 'parked')
-          AND interruptions >= 2 AND state = 'parked' AND (?3 OR wake > ?2)
+          AND interruptions >= 2 AND (?3 OR state = 'parked' AND wake > ?2)
           AND flow IN (SELECT value FROM json_each(?1)))
       """, [.text(flows), .integer(now), .integer(isIdle ? 1 : 0)]
     ) { $0.isNull(at: 0) ? nil : $0.integer(at: 0) } ?? nil

@@ -181,7 +181,7 @@ extension SQLiteConnection {
     try execute(
       """
       INSERT INTO event (run, name, payload, sent) VALUES (?1, ?2, ?3, ?4)
-      ON CONFLICT DO \(replaces ? "UPDATE SET payload = ?3, sent = ?4 WHERE step IS NULL" : "NOTHING")
+      ON CONFLICT DO \(replaces ? "UPDATE SET payload = ?3 WHERE step IS NULL" : "NOTHING")
       """,
       [.text(id.text), .text(event), .text(payload), .integer(now)])
     if changeCount == 0 { return SentEvent(counts: false) }

@@ -56,15 +56,19 @@ final class SQLiteRunBackend: RunBackend {
       try JournalSchema.prepare(connection, now: options.milliseconds)
       return connection
     }
+    // A file that was removed is not created again.
+    var existing = configuration
+    existing.access = .existing
+    let reading = existing
     reads = SQLiteWorkerPool(capacity: 2) { index in
       SQLiteWorker("DurableOperations.reads.\(index)") {
-        let connection = try SQLiteConnection.open(file.path, for: .reading, configuration)
+        let connection = try SQLiteConnection.open(file.path, for: .reading, reading)
         try file.check(connection)
         try JournalSchema.checkReadable(connection)
         return connection
       }
     }
-    watch = JournalWatch(of: file.path, configuration)
+    watch = JournalWatch(of: file, reading)
     changes.onInterest { [weak self] in self?.startWatch() }
   }
 
@@ -136,7 +140,7 @@ final class SQLiteRunBackend: RunBackend {
     if let number = ownNumber { return number }
     let now = now
     // A transaction of its own: after a rollback, another process could get the same number.
-    let registered = try await write { [weak self] connection in
+    let registered = try await writeInSavepoint { [weak self] connection in
       try file.check(connection)
       // Processes that were killed without a run have left their rows, too.
       try self?.takeOver(from: connection.registeredOwners, connection, now)
@@ -293,7 +297,8 @@ final class SQLiteRunBackend: RunBackend {
   ) throws {
     guard let file else { return }
     // No number is given twice, so an owner that has ended does not come back.
-    for number in owners where file.state(ofOwner: number) == .hasEnded {
+    let own = ownNumber
+    for number in owners where number != own && file.state(ofOwner: number) == .hasEnded {
       try connection.makeRunsReady(ofOwner: number, now: now)
     }
   }

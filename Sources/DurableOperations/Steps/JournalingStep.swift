@@ -111,6 +111,7 @@ final class StepRecorder: Sendable {
         row, dropping: dropped, hasKeys: step.hasKeys, by: session.token)
     }
     recorded.withLock { $0 = row }
+    session.place?.slot.progressed()
   }
 
   private func row(_ kind: RunDetails.Kind, _ value: String?) -> StoredStep {

@@ -83,6 +83,7 @@ final class StepInProgress: Sendable {
     let row = row(key, kind, value, attempts: attempts, began: began)
     noteKeys()
     try await request { try await session.backend.store(key: row, by: session.token) }
+    if kind == .result { session.place?.slot.progressed() }
     remember(row)
   }
 

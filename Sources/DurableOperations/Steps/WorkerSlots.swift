@@ -4,59 +4,40 @@ internal import CompositeOperations
 final class WorkerSlots: Sendable {
   private struct State: Sendable {
     var free: Int
-    /// The number of runs, with those that wait without a place.
-    var running = 0
     var waiters: [Latch] = []
     /// Opened when that many places are free that no run waits for.
     var worker: (latch: Latch, count: Int)?
-    /// Opened when no run has begun and not ended.
-    var idle: Latch?
     /// Whether the worker begins no more runs, and its runs no more steps.
     var isEnding = false
   }
 
   private let state: Lock<State>
 
-  init(_ count: Int) { state = Lock(State(free: count)) }
+  private let count: Int
+
+  init(_ count: Int) {
+    self.count = count
+    state = Lock(State(free: count))
+  }
 
   var free: Int { state.withLock { $0.free } }
 
-  /// Whether no run has begun and not ended, with or without a place.
-  var isIdle: Bool { state.withLock { $0.running == 0 } }
+  /// Whether no run has a place. Some may wait without one.
+  var isIdle: Bool { free == count }
 
-  func began() { state.withLock { $0.running += 1 } }
-
-  /// Notes that a run has ended.
-  ///
-  /// - Returns: Whether it was the last one.
-  func ended() -> Bool {
-    let (isLast, latch) = state.withLock { state in
-      state.running -= 1
-      return (state.running == 0, state.running == 0 ? state.idle.take() : nil)
-    }
-    latch?.open()
-    return isLast
-  }
-
-  /// Waits until no run is left, the worker is ending, or the task is cancelled.
-  func waitUntilIdle() async {
-    let latch = Latch()
-    let isOver = state.withLock { state in
-      state.idle = latch
-      return state.running == 0 || state.isEnding
-    }
-    if !isOver { await latch.wait() }
-  }
+  /// Waits until no run has a place, the run in it has stored something, the worker is ending, or the task is
+  /// cancelled.
+  func waitForProgress() async { await latch(forFree: count).wait() }
 
   var isEnding: Bool { state.withLock(\.isEnding) }
 
   /// Ends the waits of the worker, so that it begins no more runs.
   func beginEnd() {
-    let latches = state.withLock { state in
+    let latch = state.withLock { state in
       state.isEnding = true
-      return [state.idle.take(), state.worker?.latch]
+      return state.worker?.latch
     }
-    for latch in latches { latch?.open() }
+    latch?.open()
   }
 
   /// Takes a place; nil if none is free.
@@ -119,6 +100,9 @@ final class WorkerSlots: Sendable {
     private let isEnded = Lock(false)
 
     fileprivate init(of slots: WorkerSlots) { self.slots = slots }
+
+    /// Notes that the run has stored a step or a part of it, so that it is no suspect any more.
+    func progressed() { slots.state.withLock { $0.worker?.latch }?.open() }
 
     /// Whether the run begins no more steps in this process.
     var isEnding: Bool { slots.isEnding }

@@ -51,7 +51,9 @@ package struct StoredRun: Sendable {
   /// How many claims in a row have ended with their process, without a finished step.
   package var interruptions = 0
   /// Whether it may be what has ended its processes: a worker then runs it while it runs nothing else.
-  package var isSuspect: Bool { interruptions >= 2 }
+  package var isSuspect: Bool { interruptions >= Self.suspectInterruptions }
+  /// How many interrupted claims make a run a suspect.
+  package static let suspectInterruptions = 2
   /// Whether its process has run nothing else since the claim, apart from runs above it.
   package var isAlone = false
   /// The span of the run; nil if the store keeps none. SQLite files keep none, because the processes

@@ -98,18 +98,18 @@ public struct DurableWorker: ComposableOperation {
           let execution = RunExecution(
             claim: claim, flow: flow, backend: backend,
             place: WorkerPlace(slot: slot, flows: names))
-          slots.began()
           group.addTask {
             let duration = await duration(on: context.clock) { await run(execution, in: context) }
             ahead.ended(after: duration)
             slot.end()
-            // A suspect may have waited for the end of the last run.
-            if slots.ended() { backend.changes.notify([.ready]) }
+            // A suspect may have waited for this.
+            if slots.isIdle { backend.changes.notify([.ready]) }
           }
         }
         if hasSuspect {
-          // It may end this process, which then runs nothing else.
-          await slots.waitUntilIdle()
+          // It may end this process, which runs nothing else until then. A run that waits, perhaps for another one,
+          // does not end it.
+          await slots.waitForProgress()
         } else if claims.isEmpty {
           await housekeeping.perform()
           try await waitForWork(slots, isIdle: isIdle, in: context)
@@ -188,7 +188,8 @@ public struct DurableWorker: ComposableOperation {
     let backend = store.backend
     let waiter = backend.changes.register(for: [.ready])
     defer { backend.changes.remove(waiter) }
-    if slots.isEnding { return }
+    // The last run may have ended since the claim.
+    if slots.isEnding || slots.isIdle != isIdle { return }
     // A run may have become due before the registration.
     let longest =
       (try? await backend.longestPause(of: Array(flows.keys), isIdle: isIdle))

@@ -17,8 +17,8 @@ struct RequestStatements: Sendable {
   let cancel: PostgresStatement
   /// Emits an event: $1 queue, $2 name, $3 payload.
   let emit: PostgresStatement
-  /// The payload of an event ($1).
-  let event: PostgresStatement
+  /// Whether the payload of an event ($1) is $2; no row if it has not come.
+  let isEvent: PostgresStatement
   /// Deletes an event ($1) of a task ($2) unless a finished step has received it, under its own name ($3).
   let removeEvent: PostgresStatement
   /// Deletes checkpoints of a task ($1): those of steps from $2 on, and all keys if $3.
@@ -84,9 +84,10 @@ struct RequestStatements: Sendable {
       """)
     cancel = PostgresStatement("cancel a run", "select absurd.cancel_task($1, $2::uuid)")
     emit = PostgresStatement("emit an event", "select absurd.emit_event($1, $2, $3::jsonb)")
-    event = PostgresStatement(
-      "read an event",
-      "select payload::text from \(tables.events) where event_name = $1 and payload is not null")
+    isEvent = PostgresStatement(
+      "compare an event",
+      "select payload = $2::jsonb from \(tables.events) where event_name = $1 and payload is not null"
+    )
     removeEvent = PostgresStatement(
       "delete an event",
       """

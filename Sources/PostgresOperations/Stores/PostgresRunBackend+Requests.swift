@@ -47,13 +47,14 @@ extension PostgresRunBackend {
       // After a lost reply, the event may be there already.
       let mayBeDone = isRepeated.withLock { exchange(&$0, with: true) }
       return try connection.transaction {
+        // Others that send an event to the run wait.
+        _ = try connection.rows(requests.lockTask, [.text(id.text)])
         if replaces {
           _ = try connection.rows(requests.removeEvent, [name, task, .text(event)])
         }
-        let earlier = try connection.rows(requests.event, [name])
+        let earlier = try connection.rows(requests.isEvent, [name, values[2]])
         _ = try connection.rows(requests.emit, values)
-        if earlier.count == 0 { return true }
-        return mayBeDone && earlier.text(0, 0) == AbsurdText.text(payload)
+        return earlier.count == 0 || mayBeDone && earlier.boolean(0, 0) == true
       }
     }
     if counts { changes.notify([.ready, .run(id), .event(id, event)]) }

@@ -57,13 +57,16 @@
             throw PageProblem(
               .badRequest, "the value is not JSON: \(payload.quoted); put a text in quotes")
           }
-          guard try await store.send(encoded: payload, as: event, to: id, replacing: true) else {
+          if try await store.send(encoded: payload, as: event, to: id) {
+            done = "The event \(event.quoted) was sent."
+          } else if try await store.send(encoded: payload, as: event, to: id, replacing: true) {
+            done = "The event \(event.quoted) was sent, in place of an earlier one."
+          } else {
             throw PageProblem(
               .conflict,
               "the event \(event.quoted) does not count: a step has received one, or the limit of its wait has "
                 + "passed; retry the run from that step first")
           }
-          done = "The event \(event.quoted) was sent."
         case .forget:
           try await store.forget(id)
           return request.prefersJSON

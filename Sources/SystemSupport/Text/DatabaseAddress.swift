@@ -35,18 +35,18 @@ package struct DatabaseAddress: Sendable {
     guard let equal = place.firstIndex(of: "=") else { return false }
     let name = place[..<equal].drop(while: \.isWhitespace)
     let keyword = name.prefix { !$0.isWhitespace }
-    return name[keyword.endIndex...].allSatisfy(\.isWhitespace)
-      && keywords.contains(String(keyword))
+    let isKnown =
+      keywords.contains(String(keyword)) || families.contains { keyword.hasPrefix($0) }
+    return isKnown && name[keyword.endIndex...].allSatisfy(\.isWhitespace)
   }
 
-  /// The parameters with which people begin an address.
   private static let keywords: Set<String> = [
     "application_name", "channel_binding", "client_encoding", "connect_timeout", "dbname",
-    "fallback_application_name", "gssencmode", "host", "hostaddr", "keepalives",
-    "load_balance_hosts", "options", "passfile", "password", "port", "require_auth", "requirepeer",
-    "service", "sslcert", "sslkey", "sslmode", "sslpassword", "sslrootcert",
-    "target_session_attrs", "user",
+    "fallback_application_name", "host", "hostaddr", "load_balance_hosts", "options", "passfile",
+    "password", "port", "replication", "require_auth", "requirepeer", "service", "servicefile",
+    "target_session_attrs", "tcp_user_timeout", "user",
   ]
+  private static let families = ["gss", "keepalives", "krb", "oauth_", "scram_", "ssl"]
 
   /// Whether it is the address of a PostgreSQL database.
   package var isPostgres: Bool { ["postgresql", "postgres"].contains(scheme) }

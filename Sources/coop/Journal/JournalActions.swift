@@ -198,13 +198,16 @@ struct JournalActions {
           + "'{\"isGranted\":true}', '\"text\"' or 7")
     }
     _ = try await existing()
+    if try await store.send(encoded: arguments.payload, as: event, to: id) {
+      return report("sent the event \(event) to run \(id)")
+    }
     guard try await store.send(encoded: arguments.payload, as: event, to: id, replacing: true)
     else {
       throw JournalError(
         "the event \(event) does not count: a step of run \(id) has received one, or the limit of its wait has "
           + "passed; retry the run from that step, then send the event")
     }
-    report("sent the event \(event) to run \(id)")
+    report("sent the event \(event) to run \(id), in place of an earlier one")
   }
 
   private func forget() async throws {

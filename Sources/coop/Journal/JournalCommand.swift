@@ -26,7 +26,7 @@ struct JournalCommand {
     show      shows a run: its finished steps, and what the step in progress has stored
     cancel    cancels a run and its child flows; a running one ends within a second
     retry     resumes a run that is stuck, parked or has ended, from one of its steps
-    send      sends an event to a run; the first event of a name counts
+    send      sends an event to a run; it replaces one that no step has received
     forget    deletes a run that has ended, or all that ended before some time
     check     checks the store and its values; stuck runs count as problems
     serve     shows the runs on a page for the browser, and lets it control them, until Ctrl-C
