@@ -59,7 +59,7 @@ extension SQLiteFile {
       let status = Result { try file.status }
       try file.close()
       let identity = try status.get().identity
-      // At no time the file has two names.
+      // The file never has two names, where the system can rename in this way.
       try FileSystem.renameIfFree(temporary, to: path)
       return identity
     } catch { return nil }
