@@ -7,6 +7,8 @@ final class WorkerSlots: Sendable {
     var waiters: [Latch] = []
     /// Opened when that many places are free that no run waits for.
     var worker: (latch: Latch, count: Int)?
+    /// Opened by progress, while the worker waits for a suspect.
+    var progress: Latch?
     /// Whether the worker begins no more runs, and its runs no more steps.
     var isEnding = false
   }
@@ -27,7 +29,12 @@ final class WorkerSlots: Sendable {
 
   /// Waits until no run has a place, the run in it has stored something, the worker is ending, or the task is
   /// cancelled.
-  func waitForProgress() async { await latch(forFree: count).wait() }
+  func waitForProgress() async {
+    let latch = latch(forFree: count)
+    state.withLock { $0.progress = latch }
+    await latch.wait()
+    state.withLock { $0.progress = nil }
+  }
 
   var isEnding: Bool { state.withLock(\.isEnding) }
 
@@ -102,7 +109,7 @@ final class WorkerSlots: Sendable {
     fileprivate init(of slots: WorkerSlots) { self.slots = slots }
 
     /// Notes that the run has stored a step or a part of it, so that it is no suspect any more.
-    func progressed() { slots.state.withLock { $0.worker?.latch }?.open() }
+    func progressed() { slots.state.withLock { $0.progress }?.open() }
 
     /// Whether the run begins no more steps in this process.
     var isEnding: Bool { slots.isEnding }
