@@ -20,6 +20,7 @@ extension DurableWorker {
   /// ```swift
   /// import DurableOperations
   ///
+  /// let worker = DurableWorker(in: .sqlite("flows.sqlite"), running: [Fulfilment.self])
   /// await worker.run(endingOn: [.terminate, .interrupt], draining: .seconds(30))
   /// ```
   ///

