@@ -18,7 +18,7 @@ import Testing
     try await eventually { try await store.runs().map(\.state) == [.running] }
   }
 
-  @Test(arguments: ["link.sqlite", "flows.sqlite", "./folder/../flows.sqlite"])
+  @Test(arguments: ["link.sqlite", "flows.sqlite", "./folder/../flows.sqlite", ".//flows.sqlite"])
   func `J10: a run belongs to its process, by whatever path that has opened the journal`(
     path: String
   ) async throws {
@@ -116,7 +116,8 @@ import Testing
     }
   }
 
-  @Test func `J10: a program that has continued a run goes on after its waits`() async throws {
+  @Test func `J10: a program that has continued a run also continues it after a wait`() async throws
+  {
     try await withTemporaryFile { file in
       var first: RunStore? = RunStore.sqlite(file)
       try await first?.start(Single(.event), named: "r")

@@ -98,27 +98,26 @@ package struct RunDriver: Sendable {
 
   // MARK: Suspects
 
-  /// Waits before a claim of a run that may end this process, while this process runs others: a worker, perhaps,
+  /// Waits before a claim of a run that may end this process, while this process runs others: perhaps a worker
   /// runs it alone. After 30 seconds, it is claimed nevertheless: one of the others may wait for it.
   private func waitForTurn(in context: OperationContext) async throws {
-    while try await isDangerous() { try await context.pause(Self.longestWait) }
+    for _ in 0..<60 {
+      if try await !isDangerous() { return }
+      try await context.pause(Self.longestWait)
+    }
   }
 
   private func isDangerous() async throws -> Bool {
     guard let run = try await backend.run(id) else { return false }
     let interruptions: Int
     switch run.state {
-    case .running: interruptions = run.interruptions + (backend.ownerHasEnded(of: run) ? 1 : 0)
+    case .running where backend.ownerHasEnded(of: run): interruptions = run.interruptions + 1
     case .ready, .parked: interruptions = run.interruptions
-    case .stuck, .result, .error, .cancelled: return false
+    case .running, .stuck, .result, .error, .cancelled: return false
     }
-    let due = max(run.updated, run.wake ?? 0)
     return interruptions >= StoredRun.suspectInterruptions
       && backend.changes.runningRuns.contains { $0 != id && $0 != run.parent }
-      && backend.options.milliseconds - due < Self.longestTurn
   }
-
-  private static let longestTurn: Int64 = 30_000
 
   /// The process that runs a run may end without a sign in the store.
   private static let longestWait = Duration.milliseconds(500)

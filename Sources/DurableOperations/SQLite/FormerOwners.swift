@@ -16,16 +16,13 @@ struct FormerOwners {
 
   /// - Throws: A ``RunStoreError`` that names an owner that lives.
   init(_ connection: SQLiteConnection, now: Int64) throws {
-    let file = connection.file
-    self.file = file
+    file = connection.file
     owners = try connection.fetchAll("SELECT number, program, pid, began FROM owner") { row in
       Owner(
         number: row.integer(at: 0), program: row.text(at: 1) ?? "",
         process: Int32(clamping: row.integer(at: 2)), began: row.integer(at: 3))
     }
-    guard let living = owners.first(where: { Self.isAlive($0, besides: file, now: now) }) else {
-      return
-    }
+    guard let living = owners.first(where: { isAlive($0, now: now) }) else { return }
     throw RunStoreError(
       .busy,
       "process \(living.process) (\(living.program)) uses \(file) in an earlier version of the journal; end that "
@@ -35,8 +32,8 @@ struct FormerOwners {
   private var folder: String { file + "-owners" }
   private func path(of owner: Owner) -> String { "\(folder)/\(owner.number)" }
 
-  private static func isAlive(_ owner: Owner, besides file: String, now: Int64) -> Bool {
-    let path = "\(file)-owners/\(owner.number)"
+  private func isAlive(_ owner: Owner, now: Int64) -> Bool {
+    let path = path(of: owner)
     if !FileSystem.isMissing(path) { return FileLock.isHeld(path) }
     // It may have opened the file by another path, beside which its lock is. Another process can have its number.
     guard owner.process != SystemProcess.identifier,

@@ -15,10 +15,13 @@ final class JournalFile: Sendable {
   ///   request.
   init(_ path: String, lockError: SystemError? = nil) {
     self.lockError = lockError
-    var path = path
-    while path.hasPrefix("./") { path.removeFirst(2) }
-    let absolute =
-      path.hasPrefix("/") ? path : "\(FileManager.default.currentDirectoryPath)/\(path)"
+    let absolute: String
+    if path.hasPrefix("/") {
+      absolute = path
+    } else {
+      let names = path.split(separator: "/").drop { $0 == "." }
+      absolute = FileManager.default.currentDirectoryPath.path(of: names.joined(separator: "/"))
+    }
     self.path = (try? FileSystem.followed(absolute).path) ?? absolute
   }
 

@@ -296,7 +296,7 @@ final class SQLiteRunBackend: RunBackend {
     from owners: [Int64], _ connection: SQLiteConnection, _ now: Int64
   ) throws {
     guard let file else { return }
-    // No number is given twice, so an owner that has ended does not come back.
+    // No committed number is given twice, so an owner that has ended does not come back.
     let own = ownNumber
     for number in owners where number != own && file.state(ofOwner: number) == .hasEnded {
       try connection.makeRunsReady(ofOwner: number, now: now)

@@ -7,7 +7,7 @@ final class WorkerSlots: Sendable {
     var waiters: [Latch] = []
     /// Opened when that many places are free that no run waits for.
     var worker: (latch: Latch, count: Int)?
-    /// Opened by progress, while the worker waits for a suspect.
+    /// Opened by progress of a suspect.
     var progress: Latch?
     /// Whether the worker begins no more runs, and its runs no more steps.
     var isEnding = false
@@ -27,24 +27,23 @@ final class WorkerSlots: Sendable {
   /// Whether no run has a place. Some may wait without one.
   var isIdle: Bool { free == count }
 
-  /// Waits until no run has a place, the run in it has stored something, the worker is ending, or the task is
-  /// cancelled.
-  func waitForProgress() async {
-    let latch = latch(forFree: count)
+  /// Returns a latch that opens when the last run gives its place back, or a run has stored something. It is made
+  /// before a suspect begins.
+  func latchForProgress() -> Latch {
+    let latch = Latch()
     state.withLock { $0.progress = latch }
-    await latch.wait()
-    state.withLock { $0.progress = nil }
+    return latch
   }
 
   var isEnding: Bool { state.withLock(\.isEnding) }
 
   /// Ends the waits of the worker, so that it begins no more runs.
   func beginEnd() {
-    let latch = state.withLock { state in
+    let latches = state.withLock { state in
       state.isEnding = true
-      return state.worker?.latch
+      return [state.worker?.latch, state.progress]
     }
-    latch?.open()
+    for latch in latches { latch?.open() }
   }
 
   /// Takes a place; nil if none is free.
@@ -74,13 +73,14 @@ final class WorkerSlots: Sendable {
   }
 
   fileprivate func giveBack() {
-    let latch = state.withLock { state -> Latch? in
-      if !state.waiters.isEmpty { return state.waiters.removeFirst() }
+    let latches = state.withLock { state -> [Latch?] in
+      if !state.waiters.isEmpty { return [state.waiters.removeFirst()] }
       state.free += 1
-      guard let worker = state.worker, state.free >= worker.count else { return nil }
-      return worker.latch
+      let progress = state.free == count ? state.progress.take() : nil
+      guard let worker = state.worker, state.free >= worker.count else { return [progress] }
+      return [progress, worker.latch]
     }
-    latch?.open()
+    for latch in latches { latch?.open() }
   }
 
   /// Takes a place, before the runs that have not begun.
@@ -109,7 +109,7 @@ final class WorkerSlots: Sendable {
     fileprivate init(of slots: WorkerSlots) { self.slots = slots }
 
     /// Notes that the run has stored a step or a part of it, so that it is no suspect any more.
-    func progressed() { slots.state.withLock { $0.progress }?.open() }
+    func progressed() { slots.state.withLock { $0.progress.take() }?.open() }
 
     /// Whether the run begins no more steps in this process.
     var isEnding: Bool { slots.isEnding }

@@ -87,7 +87,7 @@ public struct DurableWorker: ComposableOperation {
         let limit = slots.free + aheadCount
         let isIdle = slots.isIdle
         let claims = try await claims(atMost: limit, isIdle: isIdle, in: context)
-        let hasSuspect = claims.contains(where: \.run.isSuspect)
+        let progress = claims.contains(where: \.run.isSuspect) ? slots.latchForProgress() : nil
         for (index, claim) in claims.enumerated() {
           guard let flow = flows[claim.run.flow] else { continue }
           guard let slot = await place(in: slots, in: context) else {
@@ -106,10 +106,10 @@ public struct DurableWorker: ComposableOperation {
             if slots.isIdle { backend.changes.notify([.ready]) }
           }
         }
-        if hasSuspect {
+        if let progress, !slots.isIdle {
           // It may end this process, which runs nothing else until then. A run that waits, perhaps for another one,
           // does not end it.
-          await slots.waitForProgress()
+          await progress.wait()
         } else if claims.isEmpty {
           await housekeeping.perform()
           try await waitForWork(slots, isIdle: isIdle, in: context)
