@@ -44,14 +44,17 @@ public struct DeploymentCheck: Sendable {
   public func differences(in store: RunStore) async throws -> [DeploymentDifference] {
     let backend = store.backend
     var differences: [DeploymentDifference] = []
-    for check in checks {
+    let flows = checks.flatMap { check in
+      backend.options.names(ofFlow: check.name).map { (check, $0) }
+    }
+    for (check, flow) in flows {
       var selection = RunSelection(
-        flow: check.name, states: RunState.allCases.filter(states.contains), limit: 1_000)
+        flow: flow, states: RunState.allCases.filter(states.contains), limit: 1_000)
       while true {
         let runs = try await backend.runs(selection)
         for run in runs {
           let steps = try await backend.steps(of: run.id, last: nil)
-          differences += await check.differences(run, steps, backend.options.coder)
+          differences += await check.differences(run, steps, backend.options)
         }
         guard let last = runs.last, runs.count == selection.limit else { break }
         selection.after = (last.began, last.id)
@@ -79,17 +82,17 @@ public struct DeploymentDifference: Hashable, Sendable, CustomStringConvertible 
 private struct FlowCheck: Sendable {
   let name: String
   private let problem:
-    @Sendable (_ state: String, StoredStep?, StoredStep?, any RunCoder) async -> String?
+    @Sendable (_ state: String, StoredStep?, StoredStep?, RunStoreOptions) async -> String?
 
   init<Flow: DurableSequence>(_ flow: Flow.Type) {
     name = Flow.flowName
-    problem = { state, previous, stored, coder in
-      await Self.problem(of: flow, state, after: previous, stored, coder)
+    problem = { state, previous, stored, options in
+      await Self.problem(of: flow, state, after: previous, stored, options)
     }
   }
 
   func differences(
-    _ run: StoredRun, _ steps: [StoredStep], _ coder: any RunCoder
+    _ run: StoredRun, _ steps: [StoredStep], _ options: RunStoreOptions
   ) async -> [DeploymentDifference] {
     var differences: [DeploymentDifference] = []
     var state = run.initial
@@ -99,7 +102,7 @@ private struct FlowCheck: Sendable {
       let position = stored?.position ?? (previous.map { $0.position + 1 } ?? 0)
       // A limited history does not keep the state before its oldest step.
       if position == 0 || previous != nil,
-        let problem = await problem(state, previous, stored, coder)
+        let problem = await problem(state, previous, stored, options)
       {
         differences.append(
           DeploymentDifference(run: run.id, flow: name, step: position, problem: problem))
@@ -113,14 +116,14 @@ private struct FlowCheck: Sendable {
   /// What is different in a step; nil if nothing is.
   private static func problem<Flow: DurableSequence>(
     of flow: Flow.Type, _ state: String, after previous: StoredStep?, _ stored: StoredStep?,
-    _ coder: any RunCoder
+    _ options: RunStoreOptions
   ) async -> String? {
     var sequence: Flow
-    do { sequence = try coder.decode(Flow.self, from: state) } catch {
+    do { sequence = try options.coder.decode(Flow.self, from: state) } catch {
       return "the state before it cannot be decoded as \(Flow.self): \(error)"
     }
     let step: FinishedStep?
-    do { step = try previous?.finishedStep(by: coder) } catch {
+    do { step = try previous?.finishedStep(options) } catch {
       return "the step before it cannot be decoded: \(error)"
     }
     let operation: (any ComposableOperation)?
@@ -133,12 +136,13 @@ private struct FlowCheck: Sendable {
     }
     guard let stored else { return nil }
     guard let operation else { return "the flow ends, and the journal has \(stored.name)" }
-    if operation.operationName != stored.name {
+    if !options.isStep(stored.name, named: operation.operationName) {
       return "the flow returns \(operation.operationName), and the journal has \(stored.name)"
     }
     let types = StepTypes(anyOf: operation)
-    if types != stored.types {
-      return "the type is \(types.summary), and the journal has \(stored.types.summary)"
+    let former = options.current(stored.types)
+    if types != former {
+      return "the type is \(types.summary), and the journal has \(former.summary)"
     }
     return nil
   }

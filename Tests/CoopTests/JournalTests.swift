@@ -428,7 +428,7 @@ import Testing
       ["x", "list", "--queue", "q"],
       "--queue with a file, which has no queues; expected the address"
     ),
-    (["x"], "no action; expected list, show, cancel, retry, send, forget, check, serve or init"),
+    (["x"], "no action; expected list, show, cancel, retry, send, forget, check, copy, serve or init"),
     (["x", "dance"], "unknown action dance; expected list"),
     (["x", "list", "--fast"], "unknown option --fast; expected --flow, --json, --state"),
     (["x", "list", "y"], "unexpected argument y; expected options"),

@@ -48,8 +48,8 @@ struct DurableRunner<Flow: DurableSequence> {
       let rows = parts.steps
       keys = parts.keys
       if let problem = problem(of: rows) { return .stuck(reason: problem) }
-      previous = try rows.last?.finishedStep(by: session.coder)
-      for row in rows.dropLast() { steps.add(try row.finishedStep(by: session.coder)) }
+      previous = try rows.last?.finishedStep(session.options)
+      for row in rows.dropLast() { steps.add(try row.finishedStep(session.options)) }
     } catch let error as DecodingError {
       return .stuck(reason: "a finished step cannot be decoded: \(error)")
     }
@@ -103,8 +103,12 @@ struct DurableRunner<Flow: DurableSequence> {
     var known: Set<String> = [""]
     for step in steps where known.insert(step.mangledName).inserted {
       if _typeByName(step.mangledName) != nil { continue }
+      if session.options.current(step.types) != step.types { continue }
       let type = step.types.operations.first ?? step.name
-      return "this program has no type \(type), of which step \(step.position), \(step.name), is"
+      return """
+        this program has no type \(type), of which step \(step.position), \(step.name), is; if the type has \
+        another name now, add the former one to `aliases` of the store
+        """
     }
     return nil
   }
@@ -119,17 +123,19 @@ struct DurableRunner<Flow: DurableSequence> {
   private mutating func perform(
     _ operation: some ComposableOperation, state: String, history: StepHistory
   ) async throws -> StepEnd {
+    let (name, types) = (operation.operationName, StepTypes(of: operation))
+    let options = session.options
     let step = StepInProgress(
-      position, named: operation.operationName, of: session, canPark: operation.isDurableWait,
-      stored: keys)
-    if keys.contains(where: { $0.position == position && $0.name != step.name }) {
+      position, named: name, formerly: options.formerName(ofStep: name, types), of: session,
+      canPark: operation.isDurableWait, stored: keys)
+    if keys.contains(where: { $0.position == position && !options.isStep($0.name, named: name) }) {
       try await session.backend.removeKeys(by: session.token)
     }
     let isLimited = history != .all
     // One step more than the sequence sees, so that the last one can be retried.
     let firstKept = max(firstStored, isLimited ? position - max(history.limit, 1) : 0)
     let recorder = StepRecorder(
-      step, types: StepTypes(of: operation),
+      step, types: types,
       mangledName: TypeName.mangled(type(of: operation)) ?? "",
       // A limited history stores each state, because the step with the last change may be deleted.
       sequence: isLimited || state != sequence ? state : nil,
@@ -139,7 +145,7 @@ struct DurableRunner<Flow: DurableSequence> {
     outcome.error?.discardCarriedValues()
     if let finished = recorder.finished {
       firstStored = firstKept
-      return .finished(try finished.finishedStep(by: session.coder))
+      return .finished(try finished.finishedStep(session.options))
     }
     if let reason = step.stuckReason { return .stopped(.stuck(reason: reason)) }
     if let parking = step.parking {

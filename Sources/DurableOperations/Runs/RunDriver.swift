@@ -160,7 +160,7 @@ extension RunBackend {
         let steps = try await steps(of: run, history: sequence?.history ?? .all)
         return .error(
           SequentialOperationError(
-            cause: stored.error.restored(by: coder),
+            cause: stored.error.restored(options),
             from: stored.origin == .step ? .step : .sequence, steps: steps))
       case .cancelled: return .cancelled
       case .ready, .running, .parked, .stuck:
@@ -176,7 +176,7 @@ extension RunBackend {
     if history == .none { return steps }
     let count = history == .all ? nil : history.limit
     for row in try await self.steps(of: run.id, last: count) {
-      steps.add(try row.finishedStep(by: options.coder))
+      steps.add(try row.finishedStep(options))
     }
     return steps
   }
@@ -206,7 +206,7 @@ extension RunBackend {
       isClaimedNext: isClaimedNext)
     let (run, isNew) = try await insert(new)
     if isNew { return (run, true) }
-    guard run.flow == Flow.flowName else {
+    guard options.isFlow(run.flow, named: Flow.flowName) else {
       throw RunExistsError(run: id, flow: run.flow, isSameFlow: false)
     }
     // By today's type, so that a new optional property makes no difference.

@@ -229,6 +229,16 @@ public struct RunStore: Sendable {
   /// - Returns: A line for each problem; stuck runs count as problems.
   /// - Throws: A ``RunStoreError``.
   public func check() async throws -> [String] { try await backend.check() }
+
+  /// Copies the journal as it is now into a new SQLite file, while programs use it.
+  ///
+  /// A copy by other means may lack the last changes, which are in the log beside the file. Runs that are running
+  /// are running in the copy, too, and a worker of the copy would continue them. So use a copy only in place of the
+  /// journal, or to look at it.
+  ///
+  /// - Parameter path: The path of the new file.
+  /// - Throws: A ``RunStoreError``, also if the file exists, or if the store is not in SQLite.
+  public func copy(to path: String) async throws { try await backend.copy(to: path) }
 }
 
 extension RunSummary {

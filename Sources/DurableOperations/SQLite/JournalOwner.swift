@@ -20,6 +20,7 @@ final class JournalOwner: Sendable {
         .integer(Int64(ProcessInfo.processInfo.processIdentifier)), .integer(now),
       ])
     number = connection.lastInsertedRowID
+    try connection.markAsUsed()
     locks = try file.acquire(number)
   }
 

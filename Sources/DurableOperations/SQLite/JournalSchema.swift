@@ -9,15 +9,16 @@ enum JournalSchema {
   /// Creates the tables in an empty file or in a file of records, or changes the tables of an earlier version.
   ///
   /// - Parameter now: Milliseconds since 1970.
+  /// - Returns: Whether it has created or changed them.
   /// - Throws: A `SQLiteError`; its kind tells a file of another program and a newer version. A ``RunStoreError``
   ///   if a process uses the file in an earlier version.
-  static func prepare(_ connection: SQLiteConnection, now: Int64) throws {
-    if try foundVersion(connection) == version { return }
+  @discardableResult static func prepare(_ connection: SQLiteConnection, now: Int64) throws -> Bool {
+    if try foundVersion(connection) == version { return false }
     var former: FormerOwners?
-    try connection.transaction(.immediate) {
+    let isChanged = try connection.transaction(.immediate) {
       // Another process may have done it meanwhile.
       switch try foundVersion(connection) {
-      case version: return
+      case version: return false
       case 0:
         try checkNames(connection)
         for table in tables + columns { try connection.execute(table) }
@@ -27,8 +28,10 @@ enum JournalSchema {
       }
       for statement in owners + indexes { try connection.execute(statement) }
       try connection.setSchemaVersion(version, applicationID: applicationID)
+      return true
     }
     former?.removeFiles()
+    return isChanged
   }
 
   /// Checks that a connection which may not write can read the tables.
@@ -56,7 +59,7 @@ enum JournalSchema {
     let name = try connection.fetchOne(
       """
       SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')
-        AND lower(name) IN ('run', 'step', 'event', 'run_process')
+        AND lower(name) IN ('run', 'step', 'event', 'run_process', 'run_file')
       """
     ) { $0.text(at: 0) ?? "" }
     guard let name else { return }

@@ -1,5 +1,6 @@
 internal import CompositeOperations
 internal import SQLiteSupport
+internal import SystemSupport
 
 // The requests that come from outside of a run.
 extension SQLiteRunBackend {
@@ -85,6 +86,32 @@ extension SQLiteRunBackend {
 
   func check() async throws -> [String] {
     let isJSON = options.coder is JSONRunCoder
-    return try await read { try $0.problems(isJSON: isJSON) } + ownerProblems()
+    let problems = try await read { try $0.problems(isJSON: isJSON) }
+    return try await problems + copyProblems() + ownerProblems()
+  }
+
+  /// Whether the file is a copy that no program has used.
+  private func copyProblems() async throws -> [String] {
+    guard let file, try await read({ try $0.isUnusedCopy }) else { return [] }
+    return [
+      """
+      \(file.path) is a copy of the file that programs have used; if it was copied without the log of that file, \
+      which ends in -wal, it is older; make copies by `coop journal STORE copy FILE`
+      """
+    ]
+  }
+
+  func copy(to path: String) async throws {
+    do {
+      try await read { connection in
+        try connection.copy(to: path) { try $0.markAsUsed() }
+      }
+    } catch let error as SystemError {
+      throw RunStoreError(
+        error == .noSpace ? .diskFull : .notAccessible,
+        error == .fileExists
+          ? "\(path) exists; expected the path of a new file" : "\(path): \(error); \(error.advice)"
+      )
+    }
   }
 }

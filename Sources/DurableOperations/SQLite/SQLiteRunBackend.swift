@@ -53,7 +53,11 @@ final class SQLiteRunBackend: RunBackend {
       try file.checkBeforeOpening()
       let connection = try SQLiteConnection.open(file.path, for: .writing, configuration)
       try file.check(connection)
-      try JournalSchema.prepare(connection, now: options.milliseconds)
+      if try JournalSchema.prepare(connection, now: options.milliseconds) {
+        try connection.markAsUsed()
+        // Into the file itself, so that a copy without the log is known as one.
+        connection.checkpointWAL()
+      }
       return connection
     }
     // A file that was removed is not created again.

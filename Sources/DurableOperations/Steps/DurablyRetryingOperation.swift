@@ -73,7 +73,7 @@ struct DurablyRetryingOperation<Base: ComposableOperation>: ComposableOperation 
     let part = try journal.part(JournalKey(reserved: "retry"))
     let coder = journal.session.coder
     var record = try AttemptRecord(part.stored, by: coder)
-    errors = record.errors.map { $0.restored(by: coder) }
+    errors = record.errors.map { $0.restored(journal.session.options) }
     // An attempt without an error was interrupted.
     while errors.count < record.begun {
       errors.append(InterruptedAttemptError(attempt: errors.count + 1))

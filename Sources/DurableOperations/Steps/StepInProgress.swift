@@ -47,21 +47,29 @@ final class StepInProgress: Sendable {
   let session: RunSession
   let position: Int
   let name: String
+  /// The name in idempotency keys and names of child flows, which does not change if the type gets another name.
+  let permanentName: String
   /// Whether the operation of the step only waits, so that the step may end meanwhile.
   let canPark: Bool
   private let state: Lock<State>
 
-  /// - Parameter stored: What earlier claims have stored. It counts only for a step with the same
-  ///   name: the sequence may decide otherwise after a crash.
+  /// - Parameters:
+  ///   - former: The oldest name, if the type had another one.
+  ///   - stored: What earlier claims have stored. It counts only for a step with the same
+  ///     name: the sequence may decide otherwise after a crash.
   init(
-    _ position: Int, named name: String, of session: RunSession, canPark: Bool,
+    _ position: Int, named name: String, formerly former: String?, of session: RunSession,
+    canPark: Bool,
     stored: [StoredStep]
   ) {
     self.session = session
     self.position = position
     self.name = name
     self.canPark = canPark
-    let own = stored.filter { $0.position == position && $0.name == name }
+    let own = stored.filter {
+      $0.position == position && session.options.isStep($0.name, named: name)
+    }
+    permanentName = former ?? own.first { $0.name != name }?.name ?? name
     state = Lock(
       State(
         stored: Dictionary(own.map { ($0.key, $0) }, uniquingKeysWith: { $1 }),
@@ -224,7 +232,7 @@ struct RunJournal: StepJournal {
 
   /// The step and the keys below it.
   private var path: String {
-    let base = "\(step.position).\(JournalKey.escaped(step.name))"
+    let base = "\(step.position).\(JournalKey.escaped(step.permanentName))"
     return key.isEmpty ? base : "\(base)/\(key)"
   }
 

@@ -26,14 +26,14 @@ struct StoredError: Codable, Sendable {
 
   /// Returns the error itself if this program has its type and can decode it, and a
   /// ``JournaledError`` otherwise.
-  func restored(by coder: any RunCoder) -> any Error {
-    if let mangledName, let value,
-      let type = _typeByName(mangledName) as? any (Error & Codable).Type,
-      let error = try? decode(type, value, by: coder)
+  func restored(_ options: RunStoreOptions) -> any Error {
+    let type = options.type(formerly: type) ?? mangledName.flatMap { _typeByName($0) }
+    if let value, let type = type as? any (Error & Codable).Type,
+      let error = try? decode(type, value, by: options.coder)
     {
       return error
     }
-    return JournaledError(type: type, description: description)
+    return JournaledError(type: self.type, description: description)
   }
 
   private func decode<Value: Error & Codable>(

@@ -65,12 +65,14 @@ extension StoredStep {
   /// The step as the sequence sees it.
   ///
   /// - Throws: An error if its stored error cannot be read.
-  package func finishedStep(by coder: any RunCoder) throws -> FinishedStep {
+  package func finishedStep(_ options: RunStoreOptions) throws -> FinishedStep {
+    let coder = options.coder
+    let types = options.current(types)
     let end: Outcome<any JournaledContents> =
       switch kind {
       case .result: .result(StoredContents(text: value ?? StoredValue.void, coder: coder))
       case .error:
-        .error(try coder.decode(StoredError.self, from: value ?? "").restored(by: coder))
+        .error(try coder.decode(StoredError.self, from: value ?? "").restored(options))
       case .cancelled, .attempts, .wake: .cancelled
       }
     return FinishedStep(journaledAs: name, types: types, end: end, at: position)

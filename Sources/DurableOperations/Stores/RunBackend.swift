@@ -144,6 +144,11 @@ package protocol RunBackend: Sendable {
   /// - Returns: A line for each problem.
   func check() async throws -> [String]
 
+  /// Copies the store as it is now into a new SQLite file.
+  ///
+  /// - Throws: A ``RunStoreError``, also if the file exists, or if the store is in no SQLite file.
+  func copy(to path: String) async throws
+
   /// Checks what the store needs before its first request, and changes nothing.
   ///
   /// - Returns: Nil if it needs nothing.
@@ -171,6 +176,12 @@ extension RunBackend {
 
   /// Whether the process that runs a run has ended without releasing it.
   package func ownerHasEnded(of run: StoredRun) -> Bool { ownerState(of: run) == .hasEnded }
+
+  package func copy(to path: String) async throws {
+    throw RunStoreError(
+      .other,
+      "\(location) cannot be copied into a file; copy a database by its own tools, such as pg_dump")
+  }
 
   package func preparation() async throws -> StorePreparation? { nil }
 

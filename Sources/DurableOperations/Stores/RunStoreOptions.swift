@@ -27,6 +27,26 @@ public struct RunStoreOptions: Sendable {
   public var coder: any RunCoder
   /// The wall clock, by which the wake times of runs are determined.
   public var now: @Sendable () -> Date
+  /// The types whose names have changed since they were stored, with their former names, the oldest first. Empty
+  /// by default.
+  ///
+  /// ```swift
+  /// import DurableOperations
+  ///
+  /// var options = RunStoreOptions()
+  /// options.aliases = [
+  ///   "Shop.ChargeCard": ChargeCard.self,  // was in a module Shop
+  ///   "Order": Fulfilment.self,  // a flow whose `flowName` was Order
+  /// ]
+  /// let store = RunStore.sqlite("flows.sqlite", options: options)
+  /// ```
+  ///
+  /// The name of a flow is its `flowName`. The name of a step, a result or an error is the one of its type with the
+  /// module, as in `String(reflecting:)`. No other type may have a former name.
+  ///
+  /// A step of a type with an alias has the idempotency keys and the names of child flows that it had under its
+  /// oldest name. So an alias should stay, or go at a time when no run is in such a step.
+  public var aliases: KeyValuePairs<String, any Any.Type> = [:]
   /// How long a request waits for a lock of another process on the file. The page of runs, whose
   /// readers wait for it, has a shorter time.
   package var busyTimeout = Duration.seconds(30)

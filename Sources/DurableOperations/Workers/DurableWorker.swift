@@ -49,13 +49,18 @@ public struct DurableWorker: ComposableOperation {
         registered.updateValue(registration, forKey: registration.name) == nil,
         "two flows are named '\(registration.name)'; give one of them another `flowName`")
     }
+    for name in Array(registered.keys) {
+      for former in store.backend.options.names(ofFlow: name) where registered[former] == nil {
+        registered[former] = registered[name]
+      }
+    }
     self.flows = registered
     self.width = width == .adaptive ? Processors.count : width.limit
     ownSlots = nil
   }
 
   /// A worker that is run once, and whose end can be begun.
-  var withEnd: DurableWorker { DurableWorker(store, flows, width) }
+  package var withEnd: DurableWorker { DurableWorker(store, flows, width) }
 
   private init(_ store: RunStore, _ flows: [String: FlowRegistration], _ width: Int) {
     (self.store, self.flows, self.width) = (store, flows, width)
@@ -63,9 +68,12 @@ public struct DurableWorker: ComposableOperation {
   }
 
   /// Begins no more runs, and lets the steps in progress end.
-  func beginEnd() {
+  ///
+  /// - Returns: Whether there may be steps in progress.
+  @discardableResult package func beginEnd() -> Bool {
     ownSlots?.beginEnd()
     store.backend.changes.notify([.ready])
+    return ownSlots?.isIdle == false
   }
 
   private static func registration<Flow: DurableSequence>(

@@ -117,7 +117,7 @@ extension SQLiteHandle {
   /// Opens a file with the flags for an access and a purpose.
   ///
   /// - Throws: A ``SQLiteError``.
-  fileprivate static func open(
+  static func open(
     _ file: SQLiteFile, for purpose: SQLiteConnection.Purpose, _ configuration: SQLiteConfiguration
   ) throws -> SQLiteHandle {
     let flags: Int32? =

@@ -69,7 +69,8 @@ enum CompletionTable {
     "worker", "runs durable runs of a database or file", positions: [.file],
     options: [
       CompletionOption("--commands", "also runs commands of flow files"), queue,
-      CompletionOption("--width", "the maximum number of runs", .text), lease, help,
+      CompletionOption("--width", "the maximum number of runs", .text),
+      CompletionOption("--drain", "seconds that steps may take after a signal", .text), lease, help,
     ])
 
   // MARK: Journals
@@ -105,6 +106,8 @@ enum CompletionTable {
           queue, help,
         ]),
       CompletionNode("check", "checks the store and its values", options: [queue, help]),
+      CompletionNode(
+        "copy", "copies an SQLite file with its log", positions: [.file], options: [queue, help]),
       CompletionNode(
         "serve", "shows the runs on a page for the browser",
         options: [

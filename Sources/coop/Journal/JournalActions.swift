@@ -49,6 +49,9 @@ struct JournalActions {
     case .send: try await send()
     case .forget: try await forget()
     case .check: return try await check()
+    case .copy:
+      try await store.copy(to: arguments.file)
+      report("copied \(place) to \(RawPath(arguments.file))")
     case .serve: return try await serve()
     case .`init`: return try await showPreparation()
     }

@@ -8,7 +8,7 @@ import DurableOperations
 /// The arguments of `coop journal`.
 struct JournalArguments {
   enum Action: String, CaseIterable {
-    case list, show, cancel, retry, send, forget, check, serve, `init`
+    case list, show, cancel, retry, send, forget, check, copy, serve, `init`
 
     /// The positional arguments, in order.
     var positions: [String] {
@@ -16,6 +16,7 @@ struct JournalArguments {
       case .list, .check, .serve, .`init`: []
       case .show, .cancel, .retry, .forget: ["RUN"]
       case .send: ["RUN", "EVENT", "JSON"]
+      case .copy: ["FILE"]
       }
     }
 
@@ -27,7 +28,7 @@ struct JournalArguments {
       case .retry: ["--from"]
       case .forget: ["--older-than"]
       case .serve: ["--address", "--host", "--read-only", "--token-file"]
-      case .send, .check, .`init`: []
+      case .send, .check, .copy, .`init`: []
       }
     }
   }
@@ -39,6 +40,8 @@ struct JournalArguments {
   private(set) var options = TraceOptions()
   /// Empty for the actions without a run.
   private(set) var run: RunID = ""
+  /// The path of the copy; empty for the actions without one.
+  private(set) var file = ""
   private(set) var event = ""
   private(set) var payload = ""
 
@@ -60,7 +63,7 @@ struct JournalArguments {
       throw UsageError("journal: no STORE; expected \(StoreOptions.expected)")
     }
     place = try StoreOptions.place(file, "STORE", for: "journal")
-    let actions = "list, show, cancel, retry, send, forget, check, serve or init"
+    let actions = "list, show, cancel, retry, send, forget, check, copy, serve or init"
     guard let word = rest.popFirst() else {
       throw UsageError("journal: no action; expected \(actions)")
     }
@@ -104,7 +107,7 @@ struct JournalArguments {
       throw UsageError(
         "\(name): no \(action.positions[positions.count]); expected \(expected)")
     }
-    if let first = positions.first { run = RunID(first) }
+    if let first = positions.first { (run, self.file) = (RunID(first), first) }
     if positions.count == 3 { (event, payload) = (positions[1], positions[2]) }
   }
 

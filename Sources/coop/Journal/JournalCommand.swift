@@ -4,7 +4,7 @@ import FlowFiles
 import RunPage
 import SystemSupport
 
-/// `coop journal STORE list|show|cancel|retry|send|forget|check|serve|init …`
+/// `coop journal STORE list|show|cancel|retry|send|forget|check|copy|serve|init …`
 struct JournalCommand {
   static let usage = """
     usage: coop journal STORE list [--state STATE] [--flow FLOW] [--json]
@@ -15,6 +15,7 @@ struct JournalCommand {
            coop journal STORE forget RUN
            coop journal STORE forget --older-than AGE
            coop journal STORE check
+           coop journal STORE copy FILE
            coop journal STORE serve [--address HOST:PORT] [--host NAME] [--read-only] [--token-file FILE]
            coop journal STORE init
 
@@ -29,6 +30,7 @@ struct JournalCommand {
     send      sends an event to a run; it replaces one that no step has received
     forget    deletes a run that has ended, or all that ended before some time
     check     checks the store and its values; stuck runs count as problems
+    copy      copies an SQLite file as it is now, with its log, into a new FILE
     serve     shows the runs on a page for the browser, and lets it control them, until Ctrl-C
     init      shows the commands that prepare a database, and what is missing in it; changes nothing
 
