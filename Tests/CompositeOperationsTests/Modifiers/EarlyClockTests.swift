@@ -8,11 +8,14 @@ private enum Waiting: CaseIterable {
   case timingOutAfter, timingOutUntil, abandoningAfter, abandoningUntil
 
   /// Returns an operation that reads the clock after the wait.
-  func operation(on clock: EarlyClock, into ends: Log<Duration>) -> any ComposableOperation<Void> {
+  func operation(
+    on clock: EarlyClock, into ends: Log<Duration>, limitedBegin begin: Gate = Gate()
+  ) -> any ComposableOperation<Void> {
     let time = Duration.seconds(2)
     let moment = clock.now.advanced(by: time)
     let body = SimpleOperation { ends.add(clock.now.offset) }
     let limited = SimpleOperation {
+      begin.open()
       try? await Gate().pass()
       ends.add(clock.now.offset)
     }
@@ -54,8 +57,12 @@ private enum Waiting: CaseIterable {
     waiting: Waiting
   ) async {
     let (clock, ends) = (EarlyClock(by: .milliseconds(500)), Log<Duration>())
-    let run = waiting.operation(on: clock, into: ends).start(in: OperationEnvironment(clock: clock))
+    let begin = Gate()
+    let run = waiting.operation(on: clock, into: ends, limitedBegin: begin)
+      .start(in: OperationEnvironment(clock: clock))
     await clock.waitForSleepers(1)
+    // A limit that passes first would keep the body from beginning.
+    if waiting.isTimeout { try? await begin.pass() }
     clock.advance(by: .milliseconds(1_500))
     // From now on, the clock wakes the task immediately.
     while clock.sleepCount < 3, ends.count == 0 { await Task.yield() }
