@@ -10,7 +10,7 @@ import Testing
     (["worker", ""], "invalid ADDRESS ; expected the SQLite file"),
     (
       ["worker", "x", "--fast"],
-      "unexpected argument --fast; expected --commands, --queue, --width or --lease"
+      "unexpected argument --fast; expected --commands, --drain, --queue, --width or --lease"
     ),
     (["worker", "x", "--width"], "--width without a number; expected a number from 1 to 10000"),
     (["worker", "x", "--width", "0"], "invalid --width 0; expected a number from 1"),

@@ -6,6 +6,8 @@ struct WorkerArguments {
   private(set) var queue: String?
   private(set) var width = 16
   private(set) var lease: Duration?
+  /// How long steps in progress may take after a signal.
+  private(set) var drain = Duration.seconds(30)
   /// Whether it runs the commands of flow files.
   private(set) var runsCommands = false
 
@@ -24,10 +26,14 @@ struct WorkerArguments {
       case "--lease":
         let seconds = try StoreOptions.number("--lease", 1...3_600, from: &rest, for: "worker")
         lease = .seconds(seconds)
+      case "--drain":
+        drain = .seconds(
+          try StoreOptions.number("--drain", 0...86_400, from: &rest, for: "worker"))
       default:
         throw UsageError(
-          "worker: unexpected argument \(argument); expected --commands, --queue, --width or --lease"
-        )
+          """
+          worker: unexpected argument \(argument); expected --commands, --drain, --queue, --width or --lease
+          """)
       }
     }
   }

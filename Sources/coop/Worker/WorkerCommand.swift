@@ -8,7 +8,8 @@ import SystemSupport
 /// `coop worker ADDRESS [--commands] [--queue Q] [--width N]`
 struct WorkerCommand {
   static let usage = """
-    usage: coop worker ADDRESS [--commands] [--queue QUEUE] [--width N] [--lease SECONDS]
+    usage: coop worker ADDRESS [--commands] [--queue QUEUE] [--width N] [--drain SECONDS]
+                              [--lease SECONDS]
 
     Runs the durable runs of a store until Ctrl-C. ADDRESS is the address of a PostgreSQL database, such as
     postgresql://flows@db/app, for workers on any number of machines, or an SQLite file, for workers on one machine.
@@ -18,13 +19,15 @@ struct WorkerCommand {
                         write to the database can then run commands on this machine
       --queue QUEUE     the queue in the database (default: default)
       --width N         runs at most N runs at once (default: 16)
+      --drain SECONDS   how long steps in progress may take after a signal (default: 30)
       --lease SECONDS   for demonstrations: how long a run of a killed worker is not taken over (default: 30)
 
     Prints a line when it begins, and one for each run that ends or gets stuck. It knows the flows of the demo
     `coop cluster-demo`, and with --commands those of `coop flow run`. A worker without --commands that claims a
     command gives it back, so workers of both kinds should not share a queue.
 
-    Ctrl-C, SIGTERM and SIGHUP release the runs, so that another worker continues them at once; a second signal ends the
+    After Ctrl-C, SIGTERM or SIGHUP it claims no more runs. Steps in progress may end for a while; then they are
+    cancelled, and their runs are released, so that another worker continues them at once. A second signal ends the
     worker without that.
 
     Exit status: 1 error, 64 invalid arguments, 130 interrupted by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.
@@ -67,8 +70,8 @@ struct WorkerCommand {
       width: .limited(to: arguments.width))
     let flow = try await RunFlowCommand.$store.withValue(store) {
       try await ProgramRun(
-        of: worker.observed(by: RunReporter()), observedBy: ProgramObservation(TraceOptions()),
-        awaitsEnd: true)
+        of: EndingWorker(worker.withEnd, draining: arguments.drain),
+        observedBy: ProgramObservation(TraceOptions()), awaitsEnd: true)
     }
     switch flow.outcome {
     case .result: return ExitStatus.success
@@ -90,6 +93,36 @@ struct WorkerCommand {
 
   private func report(_ text: String) {
     standardError.writeLine("coop worker: \(text.onOneLine)")
+  }
+}
+
+/// A worker that lets the steps in progress end after its cancellation.
+private struct EndingWorker: ComposableOperation {
+  private let worker: DurableWorker
+  private let limit: Duration
+
+  init(_ worker: DurableWorker, draining limit: Duration) {
+    (self.worker, self.limit) = (worker, limit)
+  }
+
+  func perform(in context: OperationContext) async throws {
+    // Independent of this task, whose cancellation would cancel the steps at once.
+    let run = worker.observed(by: RunReporter()).start()
+    let outcome = await withTaskCancellationHandler {
+      await run.outcome
+    } onCancel: {
+      if worker.beginEnd(), limit > .zero {
+        StandardError().writeLine(
+          "coop worker: waiting up to \(limit.components.seconds) s for steps in progress; a second signal ends it "
+            + "at once")
+      }
+      Task {
+        try? await Task.sleep(for: limit)
+        run.cancel()
+      }
+    }
+    _ = await run.lateOutcome
+    try outcome.get()
   }
 }
 

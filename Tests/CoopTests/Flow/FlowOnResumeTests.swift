@@ -112,7 +112,7 @@ import TestSupport
     ) async throws {
       let on = try await FlowOnFixture(#""a": {"run": [["sh", "command"]]}"#)
       try on.flow.folder.write(Self.exclusive, to: "command")
-      let first = try on.startWorker("--lease", lease)
+      let first = try on.startWorker("--lease", lease, "--drain", "0")
       let pids = on.flow.folder.path + "/pids"
       let printed = try await on.program().run { process in
         try await eventually { FileManager.default.fileExists(atPath: pids) || hasEnded(process) }
@@ -121,6 +121,28 @@ import TestSupport
       }
       #expect(printed.status == 0, "\(printed.error)")
       #expect(printed.ends == ["a: succeeded"])
+    }
+
+    @Test func `L11: a command may end on a worker that a signal ends`() async throws {
+      let on = try await FlowOnFixture(
+        #""a": {"run": "echo run >> runs; while ! test -e go; do sleep 0.05; done; exit 3", "retries": 1}"#
+      )
+      let worker = try on.startWorker()
+      let runs = on.flow.folder.path + "/runs"
+      let printed = try await on.program().run { _ in
+        try await eventually { FileManager.default.fileExists(atPath: runs) }
+        kill(worker.process, SIGTERM)
+        try await eventually { worker.errors.contains("waiting up to 30 s for steps in progress") }
+        try on.flow.folder.write("", to: "go")
+        #expect(await worker.status == 128 + SIGTERM)
+        try on.startWorker()
+      }
+      #expect(printed.status == 1)
+      // Nobody has repeated the first attempt, and its failure was kept.
+      #expect(
+        printed.error.contains("step 'a' failed: exit status 3 after 2 attempts"),
+        "\(printed.error)")
+      #expect(on.flow.lines("runs").count == 2)
     }
 
     @Test(arguments: ["changed", "fresh", "gone"], [false, true])

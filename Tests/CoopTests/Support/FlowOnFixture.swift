@@ -51,14 +51,25 @@ final class FlowOnFixture {
 final class FlowWorker: Sendable {
   let process: Int32
   private let end: Task<Int32, Never>
+  private let folder = try? TemporaryFolder()
 
   init(_ arguments: [String]) throws {
     var program = Program.coop()
     program.arguments = arguments
-    let running = try TestProgram(program.executable.path, arguments).start()
+    try folder?.write("", to: "errors")
+    let running = try TestProgram(program.executable.path, arguments).start(
+      error: folder.flatMap { FileHandle(forWritingAtPath: $0.path + "/errors") })
     process = running.processIdentifier
     end = Task { await running.end() }
   }
+
+  /// What the worker has written to its standard error.
+  var errors: String {
+    folder.flatMap { try? String(contentsOfFile: $0.path + "/errors", encoding: .utf8) } ?? ""
+  }
+
+  /// The exit status of the worker, when it has ended.
+  var status: Int32 { get async { await end.value } }
 
   /// Sends a signal to the worker, and waits until it has ended.
   func end(by number: Int32) async {
