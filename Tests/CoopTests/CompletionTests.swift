@@ -20,7 +20,7 @@ import Testing
     ("coop journal ", files),
     (
       "coop journal runs.sqlite ",
-      ["cancel", "check", "forget", "init", "list", "retry", "send", "serve", "show"]
+      ["cancel", "check", "copy", "forget", "init", "list", "retry", "send", "serve", "show"]
     ),
     ("coop journal postgresql://flows@db/app sh", ["show"]),
     ("coop flow ", ["log", "run", "schema", "show", "status"]),
