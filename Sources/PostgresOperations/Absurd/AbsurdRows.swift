@@ -14,6 +14,8 @@ struct AbsurdRun {
   let start: String?
   /// The state of the attempt, as the engine has it.
   let attemptState: String
+  /// The time since the attempt was made, which is claimed again after it was given back.
+  let age: Duration
 
   /// Reads a row with the columns of runs of ``ReadStatements``.
   ///
@@ -40,6 +42,8 @@ struct AbsurdRun {
       updated: rows.integer(row, 17) ?? 0, ended: rows.integer(row, 18),
       worker: rows.text(row, 8).map(WorkerName.process))
     run.hasExpired = state == .running && rows.boolean(row, 9) == true
+    run.interruptions = Int(rows.integer(row, 26) ?? 0)
+    age = .milliseconds(rows.integer(row, 27) ?? 0)
     run.trace = RunTrace(traceParent: rows.text(row, 24), parentSpanID: rows.text(row, 25))
     attemptID = text(19)
     taskID = text(20)

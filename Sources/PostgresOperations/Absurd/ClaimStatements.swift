@@ -42,6 +42,9 @@ struct ClaimStatements: Sendable {
   /// Extends the lease: $4 lease.
   let extend: PostgresStatement
 
+  /// The reason of an attempt whose lease has expired, as the engine names it.
+  static let timeout = "$ClaimTimeout"
+
   init(_ tables: AbsurdTables) {
     let (tasks, attempts, checkpoints) = (tables.tasks, tables.attempts, tables.checkpoints)
     func held(_ lock: String) -> String {
@@ -94,7 +97,7 @@ struct ClaimStatements: Sendable {
       "end an expired attempt",
       """
       select absurd.fail_run($1, run_id,
-        jsonb_build_object('name', '$ClaimTimeout', 'message',
+        jsonb_build_object('name', '\(Self.timeout)', 'message',
           'worker did not finish task within claim interval', 'workerId', claimed_by))
       from \(attempts) where run_id = $2::uuid and state = 'running'
         and claim_expires_at <= absurd.current_time()

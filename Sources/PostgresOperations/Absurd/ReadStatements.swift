@@ -192,7 +192,16 @@ struct ReadStatements: Sendable {
           "greatest(r.created_at, r.started_at, r.completed_at, t.cancelled_at, step.updated_at)"))),
         \(milliseconds("coalesce(r.completed_at, t.cancelled_at)")),
         r.run_id, t.task_id, progress.count, t.headers->>'start', r.state,
-        t.headers->>'traceparent', t.headers->>'parentspan'
+        t.headers->>'traceparent', t.headers->>'parentspan',
+        case when r.attempt > 1 then
+          (select count(*) from \(tables.attempts) a
+            where a.task_id = t.task_id and a.failure_reason->>'name' = '\(ClaimStatements.timeout)'
+              and a.attempt + coalesce((t.headers->>'attempts')::bigint, 0)
+                >= coalesce(progress.fence, 0)
+              and a.attempt + coalesce((t.headers->>'attempts')::bigint, 0)
+                > coalesce((retried.state->>'fence')::bigint, 0))
+          else 0 end,
+        \(milliseconds("(absurd.current_time() - r.created_at)"))
       from \(tables.tasks) t
       join \(tables.attempts) r on r.run_id = t.last_attempt_run
       left join lateral

@@ -19,6 +19,8 @@ struct RequestStatements: Sendable {
   let emit: PostgresStatement
   /// Whether the payload of an event ($1) is $2; no row if it has not come.
   let isEvent: PostgresStatement
+  /// A row if the last attempt ($1) has waited for an event ($2) until its limit.
+  let isTooLate: PostgresStatement
   /// Deletes an event ($1) of a task ($2) unless a finished step has received it, under its own name ($3).
   let removeEvent: PostgresStatement
   /// Deletes checkpoints of a task ($1): those of steps from $2 on, and all keys if $3.
@@ -88,6 +90,12 @@ struct RequestStatements: Sendable {
       "compare an event",
       "select payload = $2::jsonb from \(tables.events) where event_name = $1 and payload is not null"
     )
+    isTooLate = PostgresStatement(
+      "look for the limit of a wait",
+      """
+      select from \(attempts) where run_id = $1::uuid and state = 'sleeping' and wake_event = $2
+        and available_at <= absurd.current_time()
+      """)
     removeEvent = PostgresStatement(
       "delete an event",
       """

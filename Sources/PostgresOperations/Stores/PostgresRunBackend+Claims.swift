@@ -13,6 +13,11 @@ extension PostgresRunBackend {
   }
 
   func claim(flows: [String], limit: Int, isIdle: Bool) async throws -> [RunClaim] {
+    if let id = waitingSuspect.withLock(\.self) {
+      if !isIdle { return [] }
+      waitingSuspect.withLock { $0 = nil }
+      if case .claimed(let claim) = try await claim(id) { return [claim] }
+    }
     let worker = workerName.next()
     let values: [PostgresValue] = [
       .text(queue.name), .text(worker), .integer(leaseSeconds), .integer(Int64(limit)),
@@ -38,12 +43,22 @@ extension PostgresRunBackend {
           }
         }
         let runs = rows.map { rows in (0..<rows.count).map { AbsurdRun(rows, $0, at: now) } } ?? []
-        // The tasks of other programs, for a while.
-        for run in runs where run.start == nil || !flows.contains(run.run.flow) {
-          let delay = PostgresValue.integer(Int64.random(in: 5...15))
-          _ = try connection.rows(claims.giveBack, [.text(name), .text(run.attemptID), delay])
+        func giveBack(_ run: AbsurdRun, _ delay: Duration) throws {
+          let seconds = PostgresValue.text("\(delay / .seconds(1))")
+          _ = try connection.rows(claims.giveBack, [.text(name), .text(run.attemptID), seconds])
         }
-        return runs.filter { $0.start != nil && flows.contains($0.run.flow) }
+        // The tasks of other programs, for a while.
+        let known = runs.filter { $0.start != nil && flows.contains($0.run.flow) }
+        for run in runs where !known.contains(where: { $0.attemptID == run.attemptID }) {
+          try giveBack(run, .seconds(Int.random(in: 5...15)))
+        }
+        let selection = SuspectSelection(of: known, isIdle: isIdle)
+        for run in selection.others {
+          try giveBack(
+            run, run.run.id == selection.next ? .zero : .milliseconds(Int.random(in: 200...500)))
+        }
+        self.waitingSuspect.withLock { $0 = selection.next }
+        return selection.runs
       }
     }
     lastClaimWasEmpty.withLock { $0 = runs.isEmpty }

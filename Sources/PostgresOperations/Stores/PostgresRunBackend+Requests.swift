@@ -48,7 +48,11 @@ extension PostgresRunBackend {
       let mayBeDone = isRepeated.withLock { exchange(&$0, with: true) }
       return try connection.transaction {
         // Others that send an event to the run wait.
-        _ = try connection.rows(requests.lockTask, [.text(id.text)])
+        let locked = try connection.rows(requests.lockTask, [.text(id.text)])
+        let attempt = locked.count > 0 ? locked.text(0, 1) ?? "" : found.attemptID
+        if try connection.rows(requests.isTooLate, [.text(attempt), name]).count > 0 {
+          return false
+        }
         if replaces {
           _ = try connection.rows(requests.removeEvent, [name, task, .text(event)])
         }
