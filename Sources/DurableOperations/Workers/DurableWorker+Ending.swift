@@ -43,23 +43,26 @@ extension DurableWorker {
     draining limit: Duration = .seconds(30)
   ) async -> Outcome<Void> {
     let worker = withEnd
-    let run = worker.start()
     let received = SignalCount()
+    let started = Lock<OperationRun<Void>?>(nil)
     let handler: EndSignals
     do {
+      // Before the worker begins: a signal would end the process.
       handler = try EndSignals(signals.map(\.number)) {
-        if received.next() > 1 { return run.cancel() }
+        if received.next() > 1 {
+          started.withLock(\.self)?.cancel()
+          return
+        }
         worker.beginEnd()
         DispatchQueue.global().asyncAfter(
           deadline: .now() + .milliseconds(Int(clamping: limit.roundedUpMilliseconds))
-        ) { run.cancel() }
+        ) { started.withLock(\.self)?.cancel() }
       }
-    } catch {
-      run.cancel()
-      _ = await run.outcome
-      return .error(error)
-    }
+    } catch { return .error(error) }
     defer { handler.end() }
+    let run = worker.start()
+    started.withLock { $0 = run }
+    if received.count > 1 { run.cancel() }
     let outcome = await withTaskCancellationHandler {
       await run.outcome
     } onCancel: {
