@@ -64,8 +64,12 @@ import Testing
     let runs = try await store.runs()
     #expect(runs.first { $0.id == "slow" }?.state == .result, "\(runs)")
     let long = try #require(runs.first { $0.id == "long" })
-    #expect(long.state == .ready && long.step == 1 && long.attempt == 0, "\(long)")
-    #expect(try folder.effects.count == 2)
+    // Each step that had begun has ended. How many these are depends on when the signal arrives.
+    let steps = try folder.effects.count { $0.key.hasPrefix("long/") }
+    #expect(
+      long.state == .ready && (1..<100).contains(steps) && long.step == steps && long.attempt == 0,
+      "\(steps): \(long)")
+    #expect(try folder.effects.count == steps + 1)
   }
 
   @Test func `J11: steps that do not end in time are cancelled, and their runs released`()
