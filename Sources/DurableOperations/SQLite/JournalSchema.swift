@@ -12,7 +12,8 @@ enum JournalSchema {
   /// - Returns: Whether it has created or changed them.
   /// - Throws: A `SQLiteError`; its kind tells a file of another program and a newer version. A ``RunStoreError``
   ///   if a process uses the file in an earlier version.
-  @discardableResult static func prepare(_ connection: SQLiteConnection, now: Int64) throws -> Bool {
+  @discardableResult static func prepare(_ connection: SQLiteConnection, now: Int64) throws -> Bool
+  {
     if try foundVersion(connection) == version { return false }
     var former: FormerOwners?
     let isChanged = try connection.transaction(.immediate) {
