@@ -66,11 +66,23 @@ import Testing
       try await test.store.start(Renamed(), named: "r")
     }
     _ = try await test.attempt("r", of: Renamed.self)
-    #expect(
-      try await test.row().reason == """
-        this program has no type DurableOperations.JournaledOperation<Shop.Pay>, of which step 0, \
-        Pay, is; if the type has another name now, add the former one to `aliases` of the store
-        """)
+    #expect(try await test.row().reason == Self.noType)
+  }
+
+  private static let noType = """
+    this program has no type DurableOperations.JournaledOperation<Shop.Pay>, of which step 0, Pay, is; if a type in this \
+    name was renamed, add its former name to `aliases` of the store
+    """
+
+  @Test func `J21: a step whose type is missing is stuck, also if the one of its result is not`()
+    async throws
+  {
+    var options = RunStoreOptions()
+    options.aliases = ["Shop.Receipt": Proof.self, "Shopping": Renamed.self]
+    let test = TestStore(nil, options)
+    try await finishStep(test, .result)
+    _ = try await test.attempt("r", of: Renamed.self)
+    #expect(try await test.row().reason == Self.noType)
   }
 
   @Test func `J20: a worker runs flows under their former names`() async throws {
@@ -115,6 +127,89 @@ import Testing
       #expect(try await test.outcome(of: Generic.self).get() == 6)
     }
   }
+
+  @Test func `J20: a renamed flow that is a child is not started again`() async throws {
+    let test = TestStore(nil, Self.options)
+    let backend = test.store.backend
+    _ = try await backend.start(ParentOfRenamed(), named: "r")
+    let child: RunID = "r/0.Shopping"
+    let state = try JSONRunCoder().encode(Renamed())
+    _ = try await backend.insert(NewRun(id: child, flow: "Shopping", state: state, parent: "r"))
+    guard case .claimed(let claim) = try await backend.claim(child) else {
+      throw CodableError(code: 409)
+    }
+    try await backend.end(by: claim.token, "[5]", as: .result, sequence: nil)
+    _ = try await test.attempt("r", of: ParentOfRenamed.self)
+    #expect(try await test.outcome(of: ParentOfRenamed.self).get() == [5])
+    #expect(try await test.store.runs().count == 2)
+  }
+
+  @Test func `J20: a step in progress without stored parts has the key of its oldest name`()
+    async throws
+  {
+    for (aliases, key) in [
+      (["Shop.Pay": Charge.self], "r/0.Pay.map"),
+      (["Old.Debit": Charge.self, "Shop.Pay": Charge.self], "r/0.Debit.map"),
+      ([:], "r/0.Charge.map"),
+    ] as [(KeyValuePairs<String, any Any.Type>, String)] {
+      var options = RunStoreOptions()
+      options.aliases = aliases
+      let test = TestStore(nil, options)
+      try await Effects.recorded { effects in
+        _ = try await test.run(Mapped())
+        #expect(effects.all.map(\.key) == [key])
+      }
+    }
+  }
+
+  @Test func `J20: parts that were stored under today's name keep it when an alias is added`()
+    async throws
+  {
+    let first = TestStore()
+    try await first.interrupt(
+      Keyed(), afterStoring: "5", as: .result, under: "first", ofStep: "KeyedSum")
+    var options = RunStoreOptions()
+    options.aliases = ["Shop.Sum": KeyedSum.self]
+    let test = TestStore(nil, options)
+    try await test.interrupt(
+      Keyed(), afterStoring: "5", as: .result, under: "first", ofStep: "KeyedSum")
+    for (store, key) in [(first, "r/0.KeyedSum/second"), (test, "r/0.KeyedSum/second")] {
+      try await Effects.recorded { effects in
+        _ = try await store.attempt("r", of: Keyed.self)
+        #expect(effects.all.map(\.key) == [key])
+        #expect(try await store.outcome(of: Keyed.self).get() == 6)
+      }
+    }
+  }
+}
+
+private struct ParentOfRenamed: DurableSequence {
+  mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
+    previous == nil ? ChildFlow(Renamed()) : nil
+  }
+
+  func output(of steps: FinishedSteps) -> [Int] { steps.last?.result(as: [Int].self) ?? [] }
+}
+
+private struct Mapped: DurableSequence {
+  mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
+    previous == nil ? Charge().map { $0.count } : nil
+  }
+}
+
+struct KeyedSum: ComposableOperation {
+  func perform(in context: OperationContext) async throws -> Int {
+    let first = try await context.run(Note("first", 5).journaled(as: "first"))
+    return try await context.run(Note("second", 1).journaled(as: "second")) + first
+  }
+}
+
+private struct Keyed: DurableSequence {
+  mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
+    previous == nil ? KeyedSum() : nil
+  }
+
+  func output(of steps: FinishedSteps) -> Int { steps.last(of: KeyedSum.self) ?? 0 }
 }
 
 private struct Renamed: DurableSequence {

@@ -190,8 +190,8 @@ import Testing
       #expect(run.state == .stuck)
       #expect(
         run.reason == """
-          this program has no type Shop.Gone, of which step 0, Gone, is; if the type has another name now, \
-          add the former one to `aliases` of the store
+          this program has no type Shop.Gone, of which step 0, Gone, is; if a type in this name was renamed, \
+          add its former name to `aliases` of the store
           """)
     }
   }

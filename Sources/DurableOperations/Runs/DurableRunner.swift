@@ -103,11 +103,11 @@ struct DurableRunner<Flow: DurableSequence> {
     var known: Set<String> = [""]
     for step in steps where known.insert(step.mangledName).inserted {
       if _typeByName(step.mangledName) != nil { continue }
-      if session.options.current(step.types) != step.types { continue }
       let type = step.types.operations.first ?? step.name
+      if !session.options.aliases.isEmpty, session.options.isKnown(type) { continue }
       return """
-        this program has no type \(type), of which step \(step.position), \(step.name), is; if the type has \
-        another name now, add the former one to `aliases` of the store
+        this program has no type \(type), of which step \(step.position), \(step.name), is; if a type in this name \
+        was renamed, add its former name to `aliases` of the store
         """
     }
     return nil
@@ -123,11 +123,10 @@ struct DurableRunner<Flow: DurableSequence> {
   private mutating func perform(
     _ operation: some ComposableOperation, state: String, history: StepHistory
   ) async throws -> StepEnd {
-    let (name, types) = (operation.operationName, StepTypes(of: operation))
+    let name = operation.operationName
     let options = session.options
     let step = StepInProgress(
-      position, named: name, formerly: options.formerName(ofStep: name, types), of: session,
-      canPark: operation.isDurableWait, stored: keys)
+      position, named: name, of: session, canPark: operation.isDurableWait, stored: keys)
     if keys.contains(where: { $0.position == position && !options.isStep($0.name, named: name) }) {
       try await session.backend.removeKeys(by: session.token)
     }
@@ -135,7 +134,7 @@ struct DurableRunner<Flow: DurableSequence> {
     // One step more than the sequence sees, so that the last one can be retried.
     let firstKept = max(firstStored, isLimited ? position - max(history.limit, 1) : 0)
     let recorder = StepRecorder(
-      step, types: types,
+      step, types: StepTypes(of: operation),
       mangledName: TypeName.mangled(type(of: operation)) ?? "",
       // A limited history stores each state, because the step with the last change may be deleted.
       sequence: isLimited || state != sequence ? state : nil,

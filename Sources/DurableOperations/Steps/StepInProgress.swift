@@ -47,19 +47,16 @@ final class StepInProgress: Sendable {
   let session: RunSession
   let position: Int
   let name: String
-  /// The name in idempotency keys and names of child flows, which does not change if the type gets another name.
+  /// The name in keys, idempotency keys and names of child flows, which stays if the type gets another name.
   let permanentName: String
   /// Whether the operation of the step only waits, so that the step may end meanwhile.
   let canPark: Bool
   private let state: Lock<State>
 
-  /// - Parameters:
-  ///   - former: The oldest name, if the type had another one.
-  ///   - stored: What earlier claims have stored. It counts only for a step with the same
-  ///     name: the sequence may decide otherwise after a crash.
+  /// - Parameter stored: What earlier claims have stored. It counts only for a step with the same
+  ///   name: the sequence may decide otherwise after a crash.
   init(
-    _ position: Int, named name: String, formerly former: String?, of session: RunSession,
-    canPark: Bool,
+    _ position: Int, named name: String, of session: RunSession, canPark: Bool,
     stored: [StoredStep]
   ) {
     self.session = session
@@ -69,7 +66,8 @@ final class StepInProgress: Sendable {
     let own = stored.filter {
       $0.position == position && session.options.isStep($0.name, named: name)
     }
-    permanentName = former ?? own.first { $0.name != name }?.name ?? name
+    // That under which it has stored something.
+    permanentName = own.first?.name ?? session.options.permanentName(ofStep: name)
     state = Lock(
       State(
         stored: Dictionary(own.map { ($0.key, $0) }, uniquingKeysWith: { $1 }),
@@ -100,7 +98,8 @@ final class StepInProgress: Sendable {
     _ key: String, _ kind: RunDetails.Kind, _ value: String?, attempts: Int = 1, began: Int64
   ) -> StoredStep {
     StoredStep(
-      position: position, key: key, name: name, kind: kind, value: value, attempts: attempts,
+      position: position, key: key, name: permanentName, kind: kind, value: value,
+      attempts: attempts,
       fence: session.token.fence, began: began, ended: session.now)
   }
 

@@ -44,8 +44,8 @@ public struct RunStoreOptions: Sendable {
   /// The name of a flow is its `flowName`. The name of a step, a result or an error is the one of its type with the
   /// module, as in `String(reflecting:)`. No other type may have a former name.
   ///
-  /// A step of a type with an alias has the idempotency keys and the names of child flows that it had under its
-  /// oldest name. So an alias should stay, or go at a time when no run is in such a step.
+  /// The idempotency keys of a step, and the names of its child flows, contain its name. With an alias they have the oldest
+  /// one, so an alias should come together with the new name, and stay. A generic type itself cannot have an alias.
   public var aliases: KeyValuePairs<String, any Any.Type> = [:]
   /// How long a request waits for a lock of another process on the file. The page of runs, whose
   /// readers wait for it, has a shorter time.
