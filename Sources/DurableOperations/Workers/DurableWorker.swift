@@ -97,7 +97,10 @@ public struct DurableWorker: ComposableOperation {
         let claims = try await claims(atMost: limit, isIdle: isIdle, in: context)
         let progress = claims.contains(where: \.run.isSuspect) ? slots.latchForProgress() : nil
         for (index, claim) in claims.enumerated() {
-          guard let flow = flows[claim.run.flow] else { continue }
+          guard let flow = flows[claim.run.flow] else {
+            await release([claim], in: context)
+            continue
+          }
           guard let slot = await place(in: slots, in: context) else {
             ahead.failed()
             await release(claims[index...], in: context)

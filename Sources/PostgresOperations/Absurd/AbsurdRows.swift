@@ -14,7 +14,7 @@ struct AbsurdRun {
   let start: String?
   /// The state of the attempt, as the engine has it.
   let attemptState: String
-  /// The time since the attempt was made, which is claimed again after it was given back.
+  /// The time since the attempt was made. A claim that is given back makes no new one.
   let age: Duration
 
   /// Reads a row with the columns of runs of ``ReadStatements``.

@@ -15,7 +15,8 @@ struct ClaimStatements: Sendable {
   let claimRun: PostgresStatement
   /// Ends an attempt ($2) of the queue ($1) whose lease has expired.
   let expire: PostgresStatement
-  /// Releases an attempt ($2) of another program until $3 seconds from now.
+  /// Releases an attempt ($2) that a worker ($1) has claimed and does not begin until $3 seconds from now. Does nothing
+  /// if the claim is not valid any more.
   let giveBack: PostgresStatement
   /// The state of a claim: $1 attempt.
   let state: PostgresStatement
@@ -102,11 +103,16 @@ struct ClaimStatements: Sendable {
       from \(attempts) where run_id = $2::uuid and state = 'running'
         and claim_expires_at <= absurd.current_time()
       """)
+    // As `schedule_run` does, but an attempt that has waited for an event is still known as one.
     giveBack = PostgresStatement(
       "give a task back",
       """
-      select absurd.schedule_run($1, $2::uuid,
-        absurd.current_time() + make_interval(secs => $3::double precision))
+      with given as
+        (update \(attempts) set state = 'sleeping', claimed_by = null, claim_expires_at = null,
+            available_at = absurd.current_time() + make_interval(secs => $3::double precision)
+          where run_id = $2::uuid and state = 'running' and claimed_by = $1 returning task_id)
+      update \(tasks) set state = 'sleeping'
+      where task_id in (select task_id from given) and state = 'running'
       """)
     state = PostgresStatement(
       "read a claim",

@@ -93,8 +93,10 @@ struct RequestStatements: Sendable {
     isTooLate = PostgresStatement(
       "look for the limit of a wait",
       """
-      select from \(attempts) where run_id = $1::uuid and state = 'sleeping' and wake_event = $2
-        and available_at <= absurd.current_time()
+      select from \(attempts) r where run_id = $1::uuid and state = 'sleeping' and wake_event = $2
+        and (available_at <= absurd.current_time()
+          -- A claim deletes the wait after its limit.
+          or not exists (select from \(tables.waits) w where w.run_id = r.run_id))
       """)
     removeEvent = PostgresStatement(
       "delete an event",

@@ -13,16 +13,16 @@ extension PostgresRunBackend {
   }
 
   func claim(flows: [String], limit: Int, isIdle: Bool) async throws -> [RunClaim] {
-    if let id = waitingSuspect.withLock(\.self) {
-      if !isIdle { return [] }
+    if let suspect = waitingSuspect.withLock(\.self), flows.contains(suspect.flow) {
+      if !isIdle, try await isWaiting(suspect) { return [] }
       waitingSuspect.withLock { $0 = nil }
-      if case .claimed(let claim) = try await claim(id) { return [claim] }
+      if isIdle, case .claimed(let claim) = try await claim(suspect.id) { return [claim] }
     }
     let worker = workerName.next()
     let values: [PostgresValue] = [
       .text(queue.name), .text(worker), .integer(leaseSeconds), .integer(Int64(limit)),
     ]
-    let (name, claims, read) = (queue.name, queue.claims, queue.reads.claimed)
+    let (claims, read) = (queue.claims, queue.reads.claimed)
     let (time, now) = (ContinuousClock.now, now)
     let wasEmpty = lastClaimWasEmpty.withLock(\.self)
     var isFirst = true
@@ -45,19 +45,25 @@ extension PostgresRunBackend {
         let runs = rows.map { rows in (0..<rows.count).map { AbsurdRun(rows, $0, at: now) } } ?? []
         func giveBack(_ run: AbsurdRun, _ delay: Duration) throws {
           let seconds = PostgresValue.text("\(delay / .seconds(1))")
-          _ = try connection.rows(claims.giveBack, [.text(name), .text(run.attemptID), seconds])
+          _ = try connection.rows(claims.giveBack, [.text(worker), .text(run.attemptID), seconds])
         }
         // The tasks of other programs, for a while.
         let known = runs.filter { $0.start != nil && flows.contains($0.run.flow) }
         for run in runs where !known.contains(where: { $0.attemptID == run.attemptID }) {
           try giveBack(run, .seconds(Int.random(in: 5...15)))
         }
-        let selection = SuspectSelection(of: known, isIdle: isIdle)
+        let selection = SuspectSelection(of: known, isIdle: isIdle, mostClaims: Self.mostClaims)
         for run in selection.others {
           try giveBack(
-            run, run.run.id == selection.next ? .zero : .milliseconds(Int.random(in: 200...500)))
+            run,
+            run.attemptID == selection.next?.attemptID
+              ? .zero : .milliseconds(Int.random(in: 200...500)))
         }
-        self.waitingSuspect.withLock { $0 = selection.next }
+        if let next = selection.next {
+          self.waitingSuspect.withLock {
+            $0 = WaitingSuspect(id: next.run.id, flow: next.run.flow, checked: time)
+          }
+        }
         return selection.runs
       }
     }
@@ -70,6 +76,14 @@ extension PostgresRunBackend {
       if !isStuck { found.append(claim) }
     }
     return found
+  }
+
+  /// Whether a suspect still waits for a worker that runs nothing else. Looks at most once a second.
+  private func isWaiting(_ suspect: WaitingSuspect) async throws -> Bool {
+    if ContinuousClock.now - suspect.checked < .seconds(1) { return true }
+    waitingSuspect.withLock { $0?.checked = .now }
+    guard let run = try await stored(suspect.id)?.run else { return false }
+    return run.isSuspect && (run.state == .ready || run.state == .parked)
   }
 
   private func add(

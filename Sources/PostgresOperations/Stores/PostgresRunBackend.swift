@@ -22,8 +22,8 @@ final class PostgresRunBackend: RunBackend {
   /// The claims of runs that were started to be claimed next.
   let claimedAtStart = Lock<[RunID: RunClaim]>([:])
   let lastClaimWasEmpty = Lock(false)
-  /// The suspect that this process begins before it begins anything else.
-  let waitingSuspect = Lock<RunID?>(nil)
+  /// The suspect for which a worker of this process begins nothing else.
+  let waitingSuspect = Lock<WaitingSuspect?>(nil)
   let workerName = WorkerName()
   /// How long a claim is valid without a sign of life.
   let lease: Duration

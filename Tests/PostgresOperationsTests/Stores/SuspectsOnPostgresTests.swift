@@ -54,7 +54,7 @@ struct SuspectsOnPostgresTests {
     #expect(names(try await claim(store)) == ["e"])
     let second = try await nextClaims(queue.store())
     #expect(second.count == 1 && second[0].token.run != first[0].token.run)
-    // Nobody has counted the runs that were given back.
+    // A run that was given back has no more attempts.
     let runs = try await store.runs(in: [.ready, .parked])
     #expect(runs.count == 1 && runs[0].attempt == 2)
   }
@@ -84,7 +84,7 @@ struct SuspectsOnPostgresTests {
     // The attempt is made by the first worker that finds the lease expired.
     #expect(try await claim(store, isIdle: false).isEmpty)
     try await store.start(Leaf(name: "b"), named: "b")
-    #expect(names(try await claim(store, limit: 1, isIdle: false)) == ["b"])
+    #expect(names(try await claim(store, isIdle: false)) == ["b"])
     try await queue.query(
       """
       update absurd.r_default set created_at = created_at - interval '30 seconds',
@@ -95,6 +95,49 @@ struct SuspectsOnPostgresTests {
     #expect(try await claim(store, isIdle: false).isEmpty)
     #expect(names(try await claim(store, limit: 1)) == ["a"])
     #expect(names(try await claim(store, isIdle: false)) == ["c"])
+  }
+
+  @Test func `K1: a worker begins other runs again when another one has taken the suspect`()
+    async throws
+  {
+    let queue = try await queue(with: ["a"])
+    let store = queue.store()
+    _ = try await claim(store, isIdle: false)
+    try await queue.query(
+      "update absurd.r_default set created_at = created_at - interval '30 seconds', available_at = now()"
+    )
+    #expect(try await claim(store, isIdle: false).isEmpty)
+    try await store.start(Leaf(name: "b"), named: "b")
+    // A worker of other flows does not take it.
+    #expect(
+      try await store.backend.claim(flows: ["Other"], limit: 16, isIdle: true).isEmpty)
+    try await queue.query(
+      "update absurd.r_default set available_at = now() where state = 'sleeping'")
+    #expect(names(try await nextClaims(queue.store())) == ["a"])
+    var claims: [RunClaim] = []
+    while claims.isEmpty { claims = try await claim(store, isIdle: false) }
+    #expect(names(claims) == ["b"])
+  }
+
+  @Test func `K1: an event is late also if a worker has given the run back`() async throws {
+    let queue = try await TestQueue()
+    let store = queue.store()
+    try await store.start(LimitedWait(), named: "w")
+    let worker = DurableWorker(in: store, running: [LimitedWait.self]).start()
+    while try await store.run("w")?.summary.event != "go" {
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    worker.cancel()
+    _ = await worker.outcome
+    // The limit passes, and a worker that does not know the flow finds the run first.
+    try await queue.query(
+      """
+      update absurd.r_default set available_at = now();
+      update absurd.w_default set timeout_at = now()
+      """)
+    _ = try await queue.store().backend.claim(flows: ["Other"], limit: 1, isIdle: true)
+    #expect(try await queue.query("select claimed_by is null from absurd.r_default") == "t")
+    #expect(try await !store.send(5, as: "go", to: "w"))
   }
 
   @Test func `K1: a run that kills its workers makes no other run stuck`() async throws {
@@ -133,5 +176,11 @@ struct SuspectsOnPostgresTests {
     try await endWorkers(of: queue)
     _ = try await queue.store().backend.claim(flows: ["Other"], limit: 1, isIdle: true)
     #expect(try await outcome.result != nil)
+  }
+}
+
+private struct LimitedWait: DurableSequence {
+  mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
+    previous == nil ? AwaitedEvent("go", as: Int.self, within: .seconds(3_600)) : nil
   }
 }
