@@ -65,8 +65,8 @@ import Testing
       #expect(
         try await other.check() == [
           """
-          \(copy) is a copy of the file that programs have used; if it was copied without the log of that file, \
-          which ends in -wal, it is older; make copies by `coop journal STORE copy FILE`
+          \(copy) is a copy of the file that programs have used, and may lack its last changes, which are in the log \
+          beside that file (-wal); make copies by `coop journal STORE copy FILE`; one that was moved since is complete
           """
         ])
       #expect(try await DurableOperation(Sum(count: 1), named: "s", in: other).run().get() == 1)

@@ -5,8 +5,9 @@ internal import SystemSupport
 extension SQLiteConnection {
   /// Stores the number of this file, which programs use from now on.
   ///
-  /// - Throws: A `SQLiteError`; a `SystemError`.
+  /// - Throws: A `SQLiteError`.
   func markAsUsed() throws {
+    guard let fileNumber else { return }
     try execute(
       "CREATE TABLE IF NOT EXISTS run_file (id INTEGER PRIMARY KEY CHECK (id = 0), number INTEGER NOT NULL) STRICT"
     )
@@ -15,19 +16,20 @@ extension SQLiteConnection {
 
   /// Whether the file was copied since a program has used it.
   ///
-  /// - Throws: A `SQLiteError`; a `SystemError`.
+  /// - Throws: A `SQLiteError`.
   var isUnusedCopy: Bool {
     get throws {
       let hasNumber = try fetchOne("SELECT 1 FROM sqlite_schema WHERE name = 'run_file'") { _ in
         true
       }
-      guard hasNumber == true else { return false }
+      guard hasNumber == true, let fileNumber else { return false }
       let used = try fetchOne("SELECT number FROM run_file") { $0.integer(at: 0) }
-      return try used != fileNumber
+      return used != fileNumber
     }
   }
 
-  private var fileNumber: Int64 {
-    get throws { Int64(bitPattern: try FileStatus(ofFile: file).identity.number) }
+  /// Nil if the file has no path any more.
+  private var fileNumber: Int64? {
+    (try? FileStatus(ofFile: file)).map { Int64(bitPattern: $0.identity.number) }
   }
 }

@@ -95,8 +95,8 @@ extension SQLiteRunBackend {
     guard let file, try await read({ try $0.isUnusedCopy }) else { return [] }
     return [
       """
-      \(file.path) is a copy of the file that programs have used; if it was copied without the log of that file, \
-      which ends in -wal, it is older; make copies by `coop journal STORE copy FILE`
+      \(file.path) is a copy of the file that programs have used, and may lack its last changes, which are in the log \
+      beside that file (-wal); make copies by `coop journal STORE copy FILE`; one that was moved since is complete
       """
     ]
   }

@@ -115,6 +115,13 @@ package struct FlowRunBackend: RunBackend {
     return lines == ["ok"] ? [] : lines
   }
 
+  package func copy(to path: String) async throws {
+    throw RunStoreError(
+      .other,
+      "\(location) is the state of a flow file, with logs beside it; copy its folder while no run of the flow is in progress"
+    )
+  }
+
   package func close() async {
     await reader.close()
     await writer.close()
