@@ -7,7 +7,7 @@ struct WorkerArguments {
   private(set) var width = 16
   private(set) var lease: Duration?
   /// How long steps in progress may take after a signal.
-  private(set) var drain = Duration.seconds(30)
+  private(set) var drain = Duration.seconds(5)
   /// Whether it runs the commands of flow files.
   private(set) var runsCommands = false
 

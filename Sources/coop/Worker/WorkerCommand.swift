@@ -1,5 +1,6 @@
 import CommandLineOperations
 import CompositeOperations
+import Dispatch
 import DurableOperations
 import FlowFiles
 import Foundation
@@ -19,7 +20,8 @@ struct WorkerCommand {
                         write to the database can then run commands on this machine
       --queue QUEUE     the queue in the database (default: default)
       --width N         runs at most N runs at once (default: 16)
-      --drain SECONDS   how long steps in progress may take after a signal (default: 30)
+      --drain SECONDS   how long steps in progress may take after a signal (default: 5). Set the limit of the supervisor,
+                        such as TimeoutStopSec of systemd, to a longer time
       --lease SECONDS   for demonstrations: how long a run of a killed worker is not taken over (default: 30)
 
     Prints a line when it begins, and one for each run that ends or gets stuck. It knows the flows of the demo
@@ -77,6 +79,7 @@ struct WorkerCommand {
     case .result: return ExitStatus.success
     case .error(let error): throw error
     case .cancelled:
+      if let error = flow.lateOutcome?.error { throw error }
       report("interrupted; its runs are released")
       return flow.interruptedStatus
     }
@@ -108,17 +111,18 @@ private struct EndingWorker: ComposableOperation {
   func perform(in context: OperationContext) async throws {
     // Independent of this task, whose cancellation would cancel the steps at once.
     let run = worker.observed(by: RunReporter()).start()
+    let seconds = limit.components.seconds
     let outcome = await withTaskCancellationHandler {
       await run.outcome
     } onCancel: {
-      if worker.beginEnd(), limit > .zero {
-        StandardError().writeLine(
-          "coop worker: waiting up to \(limit.components.seconds) s for steps in progress; a second signal ends it "
-            + "at once")
-      }
-      Task {
-        try? await Task.sleep(for: limit)
-        run.cancel()
+      // The threads of tasks may be blocked by bodies, and the one that calls this must not wait for a terminal.
+      DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(Int(seconds))) { run.cancel() }
+      if worker.beginEnd(), seconds > 0 {
+        DispatchQueue.global().async {
+          StandardError().writeLine(
+            "coop worker: waiting up to \(seconds) s for steps in progress; a second signal ends it at once"
+          )
+        }
       }
     }
     _ = await run.lateOutcome

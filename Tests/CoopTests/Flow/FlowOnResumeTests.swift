@@ -127,18 +127,20 @@ import TestSupport
       let on = try await FlowOnFixture(
         #""a": {"run": "echo run >> runs; while ! test -e go; do sleep 0.05; done; exit 3", "retries": 1}"#
       )
-      let worker = try on.startWorker()
+      let worker = try on.startWorker("--drain", "3600")
       let runs = on.flow.folder.path + "/runs"
       let printed = try await on.program().run { _ in
         try await eventually { FileManager.default.fileExists(atPath: runs) }
         kill(worker.process, SIGTERM)
-        try await eventually { worker.errors.contains("waiting up to 30 s for steps in progress") }
+        try await eventually {
+          worker.errors.contains("waiting up to 3600 s for steps in progress")
+        }
         try on.flow.folder.write("", to: "go")
         #expect(await worker.status == 128 + SIGTERM)
         try on.startWorker()
       }
       #expect(printed.status == 1)
-      // Nobody has repeated the first attempt, and its failure was kept.
+      // The first attempt was not repeated, and its failure was kept.
       #expect(
         printed.error.contains("step 'a' failed: exit status 3 after 2 attempts"),
         "\(printed.error)")
