@@ -190,7 +190,12 @@ extension PostgresRunBackend {
   private func expire(_ attempt: String) async throws {
     let values: [PostgresValue] = [.text(queue.name), .text(attempt)]
     let statement = queue.claims.expire
-    _ = try await request { try $0.rows(statement, values) }
+    _ = try await request { connection in
+      do throws(PostgresError) { _ = try connection.rows(statement, values) } catch {
+        // Another process has ended it at the same time.
+        guard error.kind == .refused, error.code.hasPrefix("AB00") else { throw error }
+      }
+    }
   }
 }
 

@@ -148,6 +148,30 @@ internal import Testing
     #expect(run.steps.isEmpty && run.summary.state == .running)
   }
 
+  @Test func `K2: processes that end an expired attempt at the same time do not fail`() async throws
+  {
+    let queue = try await TestQueue()
+    let stores = (0..<4).map { _ in queue.store() }
+    for round in 0..<20 {
+      let id = RunID("r\(round)")
+      try await stores[0].start(Leaf(name: "a"), named: id)
+      _ = try await stores[0].backend.claim(id)
+      try await queue.query(
+        "update absurd.r_default set claim_expires_at = now() - interval '1 second' where state = 'running'"
+      )
+      let claimed = try await withThrowingTaskGroup { group in
+        for store in stores {
+          group.addTask {
+            if case .claimed = try await store.backend.claim(id) { true } else { false }
+          }
+        }
+        return try await group.reduce(into: 0) { count, isClaimed in if isClaimed { count += 1 } }
+      }
+      #expect(claimed == 1)
+      try await stores[0].cancel(id)
+    }
+  }
+
   @Test func `K3: an idle worker makes few statements, and a start in its process wakes it`()
     async throws
   {
