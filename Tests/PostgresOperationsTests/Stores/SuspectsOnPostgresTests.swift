@@ -29,6 +29,11 @@ struct SuspectsOnPostgresTests {
     )
   }
 
+  /// Keeps suspects from becoming old while a machine is busy.
+  private func makeYoung(_ queue: TestQueue) async throws {
+    try await queue.query("update absurd.r_default set created_at = now() + interval '1 day'")
+  }
+
   /// A queue whose runs have ended two workers.
   private func queue(with runs: [String]) async throws -> TestQueue {
     let queue = try await TestQueue()
@@ -45,6 +50,7 @@ struct SuspectsOnPostgresTests {
     let queue = try await queue(with: ["a", "b", "c"])
     let store = queue.store()
     #expect(try await claim(store, isIdle: false).isEmpty)
+    try await makeYoung(queue)
     let first = try await nextClaims(queue.store())
     #expect(first.count == 1 && first[0].run.isSuspect && first[0].run.claims == 3)
     try await store.start(Leaf(name: "d"), named: "d")
@@ -83,11 +89,12 @@ struct SuspectsOnPostgresTests {
     let store = queue.store()
     // The attempt is made by the first worker that finds the lease expired.
     #expect(try await claim(store, isIdle: false).isEmpty)
+    try await makeYoung(queue)
     try await store.start(Leaf(name: "b"), named: "b")
     #expect(names(try await claim(store, isIdle: false)) == ["b"])
     try await queue.query(
       """
-      update absurd.r_default set created_at = created_at - interval '30 seconds',
+      update absurd.r_default set created_at = now() - interval '30 seconds',
         available_at = now() where state = 'sleeping'
       """)
     #expect(try await claim(store, isIdle: false).isEmpty)
@@ -104,7 +111,7 @@ struct SuspectsOnPostgresTests {
     let store = queue.store()
     _ = try await claim(store, isIdle: false)
     try await queue.query(
-      "update absurd.r_default set created_at = created_at - interval '30 seconds', available_at = now()"
+      "update absurd.r_default set created_at = now() - interval '30 seconds', available_at = now()"
     )
     #expect(try await claim(store, isIdle: false).isEmpty)
     try await store.start(Leaf(name: "b"), named: "b")
