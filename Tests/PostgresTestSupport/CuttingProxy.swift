@@ -1,8 +1,9 @@
 internal import CompositeOperations
 internal import Foundation
 
-/// A socket in front of a server that can lose a reply: it closes the connection when the reply has
-/// arrived from the server, so that the server has executed the request and the client does not know.
+/// A socket in front of a server that can lose a reply: when the reply has arrived from the server, it
+/// closes the connection, or passes on nothing else. So the server has executed the request, and the
+/// client does not know.
 package final class CuttingProxy: Sendable {
   package struct Failure: Error, CustomStringConvertible {
     package let description: String
@@ -11,8 +12,9 @@ package final class CuttingProxy: Sendable {
   private struct State {
     /// After how many replies one is lost; nil for none.
     var countdown: Int?
+    /// Whether the connection whose reply is lost stays open.
+    var isSilent = false
     var replies = 0
-    var isClosed = false
   }
 
   private let state = Lock(State())
@@ -55,7 +57,11 @@ package final class CuttingProxy: Sendable {
   package var replies: Int { state.withLock { $0.replies } }
 
   /// Loses a reply after a number of others.
-  package func cut(after count: Int) { state.withLock { $0.countdown = count } }
+  ///
+  /// - Parameter isSilent: Whether the connection stays open, and passes on no further reply.
+  package func cut(after count: Int, isSilent: Bool = false) {
+    state.withLock { ($0.countdown, $0.isSilent) = (count, isSilent) }
+  }
 
   /// Loses no further reply.
   package func stopCutting() { state.withLock { $0.countdown = nil } }
@@ -77,7 +83,7 @@ package final class CuttingProxy: Sendable {
     for (source, target, isReply) in [(client, server, false), (server, client, true)] {
       done.enter()
       Thread.detachNewThread { [weak self] in
-        Self.copy(source, target) { isReply && self?.isLost() == true }
+        Self.copy(source, target) { isReply ? self?.loss() : nil }
         shutdown(source, Int32(SHUT_RDWR))
         shutdown(target, Int32(SHUT_RDWR))
         done.leave()
@@ -89,22 +95,34 @@ package final class CuttingProxy: Sendable {
     }
   }
 
-  private func isLost() -> Bool {
+  private enum Loss { case closed, silent }
+
+  /// - Returns: How the reply that has arrived is lost; nil if it is not.
+  private func loss() -> Loss? {
     state.withLock { state in
       state.replies += 1
-      guard let countdown = state.countdown else { return false }
+      guard let countdown = state.countdown else { return nil }
       state.countdown = countdown > 0 ? countdown - 1 : nil
-      return countdown == 0
+      return countdown > 0 ? nil : state.isSilent ? .silent : .closed
     }
   }
 
-  private static func copy(_ source: Int32, _ target: Int32, _ isLost: () -> Bool) {
+  private static func copy(_ source: Int32, _ target: Int32, _ loss: () -> Loss?) {
     var bytes = [UInt8](repeating: 0, count: 65_536)
+    var isSilent = false
     while true {
       let count = unsafe bytes.withUnsafeMutableBytes {
         unsafe read(source, $0.baseAddress, $0.count)
       }
-      if count <= 0 || isLost() { return }
+      if count <= 0 { return }
+      if isSilent { continue }
+      switch loss() {
+      case .closed: return
+      case .silent:
+        isSilent = true
+        continue
+      case nil: break
+      }
       var written = 0
       while written < count {
         let part = unsafe bytes.withUnsafeBytes {

@@ -92,16 +92,19 @@ final class PostgresRunBackend: RunBackend {
   /// How long a request is repeated while the server cannot be reached.
   private static let patience = Duration.seconds(3)
 
+  /// Repeats a request from its first failure on, however long that one has taken.
   func repeated<Result>(
     for patience: Duration = patience, _ body: () async throws -> Result
   ) async throws -> Result {
     var pauses = Backoff.Delays(
       Backoff.exponential(from: .milliseconds(50)).capped(at: .seconds(1)).jittered())
     var randomness = SystemRandomNumberGenerator()
-    let end = ContinuousClock.now + patience
+    var end: ContinuousClock.Instant?
     while true {
       do { return try await body() } catch let error as PostgresError {
-        guard error.isTransient, ContinuousClock.now < end else { throw RunStoreError(error) }
+        let now = ContinuousClock.now
+        guard error.isTransient, now < end ?? now + patience else { throw RunStoreError(error) }
+        end = end ?? now + patience
         await Self.pause(pauses.delay(using: &randomness))
       }
     }

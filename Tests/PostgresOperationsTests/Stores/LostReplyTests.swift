@@ -50,4 +50,21 @@ internal import Testing
     print("lost replies: \(counts)")
     #expect(counts.allSatisfy { $0 > 30 })
   }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `K7: a request that waited in vain for longer than it is repeated is repeated`()
+    async throws
+  {
+    let server = PrivateServer()
+    let queue = try await TestQueue(on: server)
+    let proxy = try CuttingProxy(in: server.folder)
+    // So the server has four seconds for an answer. A request is repeated for three.
+    let store = queue.store(lease: .seconds(6), at: queue.address + "&port=5433")
+    #expect(try await store.summary(of: "a") == nil)
+    proxy.cut(after: 0, isSilent: true)
+    let run = try await store.start(Leaf(name: "leaf"), named: "a")
+    #expect(run.isNew && proxy.hasCut)
+    #expect(try await store.summary(of: "a")?.id == "a")
+    await store.close()
+  }
 }
