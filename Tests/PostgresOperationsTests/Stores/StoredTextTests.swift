@@ -110,7 +110,7 @@ struct StoredTextTests {
       let store = queue.store()
       let run = try await store.start(flow, named: "r")
       let first = DurableWorker(in: store, running: [LongNames.self]).start()
-      while deeds.all != ["a", "failure"] { await Task.yield() }
+      while deeds.all != ["a", "failure"] { try await Task.sleep(for: .milliseconds(10)) }
       first.cancel()
       _ = await first.outcome
       let other = queue.store()
