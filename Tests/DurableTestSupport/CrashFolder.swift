@@ -15,6 +15,18 @@ package final class CrashFolder: Sendable {
 
   package var journal: String { path + "/flows.sqlite" }
 
+  /// Allows every user to write what the folder contains, as a service that several users run would.
+  package func share() throws {
+    let effects = path + "/effects"
+    if !FileManager.default.fileExists(atPath: effects) {
+      try Data().write(to: URL(fileURLWithPath: effects))
+    }
+    let files = try FileManager.default.contentsOfDirectory(atPath: path)
+    for (path, mode) in [(path, 0o777)] + files.map({ (path + "/" + $0, 0o666) }) {
+      try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+    }
+  }
+
   /// The lines that bodies have appended.
   package var effects: [EffectLine] {
     get throws {
@@ -37,9 +49,10 @@ package final class CrashFolder: Sendable {
   ///   - launch: The number of the process in this folder.
   ///   - details: The further arguments.
   ///   - journal: Another path of the journal, relative to the folder.
+  ///   - user: The number of the user that the process becomes; nil for the user of this process.
   package func start(
     _ work: String, launch: Int, _ details: [String] = [], journal: String? = nil,
-    output: FileHandle? = nil
+    user: Int? = nil, output: FileHandle? = nil
   ) throws -> RunningProgram {
     let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     let program = tests.deletingLastPathComponent().appendingPathComponent("FlowCrashes")
@@ -48,6 +61,7 @@ package final class CrashFolder: Sendable {
     }
     var environment = ProcessInfo.processInfo.environment
     environment["JOURNAL"] = journal
+    environment["USER_ID"] = user.map(String.init)
     return try TestProgram(
       program.path, [work, path, "\(launch)"] + details, in: path, environment: environment
     ).start(output: output, error: output)

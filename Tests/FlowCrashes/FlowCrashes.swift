@@ -30,7 +30,8 @@ import Synchronization
 /// - `wait` starts or resumes a run of ``SlowFlow``, and prints its outcome.
 /// - `poison` starts a run that kills its process, and a number of runs of ``SlowFlow``.
 ///
-/// JOURNAL in the environment is another path of the journal.
+/// JOURNAL in the environment is another path of the journal. USER_ID is the number of the user and of the group
+/// that a process of root becomes.
 ///
 /// Each body appends a line to the file `effects`: the number of the launch, the idempotency key,
 /// and the fencing token.
@@ -39,6 +40,11 @@ import Synchronization
   static let launch = CommandLine.arguments[3]
 
   static func main() async throws {
+    if let user = ProcessInfo.processInfo.environment["USER_ID"].flatMap({ UInt32($0) }) {
+      guard setgroups(0, nil) == 0, setgid(user) == 0, setuid(user) == 0 else {
+        throw EffectError(name: "setuid: errno \(errno)")
+      }
+    }
     let arguments = CommandLine.arguments
     let moment = arguments.count > 4 ? arguments[4] : nil
     let commit = arguments.count > 5 ? Int(arguments[5]) ?? 0 : 0

@@ -9,17 +9,20 @@ import Testing
 /// Kills and restarts worker processes that share one journal.
 @Suite(.serialized) struct WorkerCrashTests {
   @Test(.timeLimit(.minutes(30)))
-  func `J10: killed workers with different paths finish each run, and no step twice`()
+  func `J10: killed workers with different paths and users finish each run, and no step twice`()
     async throws
   {
     let (runCount, killerCount) = CrashSettings.crashes == nil ? (40, 4) : (200, 8)
     let folder = try CrashFolder()
     try FileManager.default.createSymbolicLink(
       atPath: folder.path + "/link.sqlite", withDestinationPath: "flows.sqlite")
+    // Only root can become another user, here one without rights.
+    let otherUser = geteuid() == 0 ? 65_534 : nil
     let clock = ContinuousClock()
     let began = clock.now
     let started = try await folder.run("start", launch: 0, "\(runCount)")
     try #require(started.status == 0, "\(started.output)")
+    if otherUser != nil { try folder.share() }
     // As long as a process needs to begin, on this machine at this time.
     let unit = Int64((clock.now - began) / .microseconds(1))
     let seed = CrashSettings.firstSeed()
@@ -34,7 +37,8 @@ import Testing
           // By different paths, one of which another working folder would make another file.
           let process = try folder.start(
             "work", launch: launch, launch % 3 == 0 ? ["/"] : [],
-            journal: [nil, "link.sqlite", "flows.sqlite"][launch % 3])
+            journal: [nil, "link.sqlite", "flows.sqlite"][launch % 3],
+            user: launch % 2 == 0 ? otherUser : nil)
           try await Task.sleep(for: .microseconds(Int64.random(in: 0...unit * 2, using: &random)))
           kill(process.processIdentifier, SIGKILL)
           try #require(await process.end() == SIGKILL)
