@@ -44,12 +44,10 @@ public struct DeploymentCheck: Sendable {
   public func differences(in store: RunStore) async throws -> [DeploymentDifference] {
     let backend = store.backend
     var differences: [DeploymentDifference] = []
-    let flows = checks.flatMap { check in
-      backend.options.names(ofFlow: check.name).map { (check, $0) }
-    }
-    for (check, flow) in flows {
+    for check in checks {
       var selection = RunSelection(
-        flow: flow, states: RunState.allCases.filter(states.contains), limit: 1_000)
+        flows: backend.options.names(ofFlow: check.name),
+        states: RunState.allCases.filter(states.contains), limit: 1_000)
       while true {
         let runs = try await backend.runs(selection)
         for run in runs {

@@ -55,6 +55,10 @@ import Testing
     #expect(try await test.store.start(Renamed(), named: "r").isNew == false)
     let check = DeploymentCheck(of: [Renamed.self], in: [.result])
     #expect(try await check.differences(in: test.store) == [])
+    for name in ["Renamed", "Shopping"] {
+      #expect(try await test.store.runs(of: name).map(\.id) == ["r"])
+    }
+    #expect(try await test.store.runs(of: "Pay").isEmpty)
   }
 
   @Test func `J20: without its former name, a step makes the run stuck, and a flow is another one`()

@@ -107,7 +107,7 @@ public struct RunStore: Sendable {
   /// Returns runs, the newest first.
   ///
   /// - Parameters:
-  ///   - flow: The name of the flow; nil for any flow.
+  ///   - flow: The name of the flow; nil for any flow. Its runs under former names belong to it.
   ///   - states: The states; empty for all.
   ///   - limit: The maximum number of runs.
   ///   - previous: The last run of the page before; nil for the first page.
@@ -119,7 +119,7 @@ public struct RunStore: Sendable {
     let order = RunState.allCases.filter(states.contains)
     return try await runs(
       RunSelection(
-        flow: flow, states: order, limit: limit,
+        flows: flow.map { backend.options.names(ofFlow: $0) } ?? [], states: order, limit: limit,
         after: previous.map { (Int64(milliseconds: $0.began), $0.id) }))
   }
 

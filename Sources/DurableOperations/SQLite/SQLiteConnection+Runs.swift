@@ -57,7 +57,10 @@ extension SQLiteConnection {
       conditions.append(condition)
       values.append(new)
     }
-    if let flow = selection.flow { require("flow = ?", .text(flow)) }
+    if !selection.flows.isEmpty {
+      let flows = try JSONRunCoder().encode(selection.flows)
+      require("flow IN (SELECT value FROM json_each(?))", .text(flows))
+    }
     if !selection.states.isEmpty {
       let states = try JSONRunCoder().encode(selection.states.map(\.rawValue))
       require("state IN (SELECT value FROM json_each(?))", .text(states))

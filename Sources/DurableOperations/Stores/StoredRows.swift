@@ -171,7 +171,9 @@ package struct StoredParts: Sendable {
 }
 
 package struct RunSelection: Sendable {
-  package var flow: String?
+  /// The names of the flow, also former ones; empty for any flow.
+  package var flows: [String]
+  /// The states; empty for any.
   package var states: [RunState]
   /// A part of the name, in which upper and lower case of ASCII are equal; nil for any name.
   package var text: String?
@@ -182,10 +184,10 @@ package struct RunSelection: Sendable {
   package var after: (began: Int64, id: RunID)?
 
   package init(
-    flow: String? = nil, states: [RunState] = [], text: String? = nil, parent: RunID? = nil,
+    flows: [String] = [], states: [RunState] = [], text: String? = nil, parent: RunID? = nil,
     limit: Int = .max, after: (began: Int64, id: RunID)? = nil
   ) {
-    self.flow = flow
+    self.flows = flows
     self.states = states
     self.text = text
     self.parent = parent

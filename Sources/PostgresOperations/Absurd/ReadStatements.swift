@@ -44,7 +44,7 @@ struct ReadStatements: Sendable {
       sleeping:
         "(select \(Self.sleepingState) from \(attempts) r where r.run_id = t.last_attempt_run)")
     let selected = """
-      t.headers ? 'run' and ($1::text is null or t.task_name = $1)
+      t.headers ? 'run' and ($1::text[] = '{}' or t.task_name = any($1::text[]))
         and ($2::text[] = '{}' or (\(state)) = any($2::text[]))
         and ($3::text is null or strpos(lower(t.idempotency_key), lower($3)) > 0)
         and ($4::text is null or t.headers->>'parent' = $4)

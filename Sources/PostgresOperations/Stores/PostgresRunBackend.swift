@@ -193,7 +193,7 @@ final class PostgresRunBackend: RunBackend {
   /// The values $1 to $4 of the statements.
   private static func conditions(of selection: RunSelection) -> [PostgresValue] {
     [
-      selection.flow.map { .text($0) } ?? .null, .texts(selection.states.map(\.rawValue)),
+      .texts(selection.flows), .texts(selection.states.map(\.rawValue)),
       selection.text.map { .text($0) } ?? .null, selection.parent.map { .text($0.text) } ?? .null,
     ]
   }

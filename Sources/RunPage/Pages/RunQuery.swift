@@ -55,7 +55,7 @@ struct RunQuery: Sendable {
   /// One more run shows whether there is a next page.
   var selection: RunSelection {
     RunSelection(
-      flow: flow, states: state.map { [$0] } ?? [], text: text, parent: parent,
+      flows: flow.map { [$0] } ?? [], states: state.map { [$0] } ?? [], text: text, parent: parent,
       limit: Self.pageSize + 1, after: after)
   }
 

@@ -140,7 +140,7 @@ package struct FlowRunBackend: RunBackend {
 
   private static func filter(_ selection: RunSelection) -> (String, [SQLiteValue]) {
     var (conditions, values): ([String], [SQLiteValue]) = (["true"], [])
-    if let flow = selection.flow, flow != flowName { conditions.append("false") }
+    if !selection.flows.isEmpty, !selection.flows.contains(flowName) { conditions.append("false") }
     // No run of a flow file is the child of another run.
     if selection.parent != nil { conditions.append("false") }
     if !selection.states.isEmpty {

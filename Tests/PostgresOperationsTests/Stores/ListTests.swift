@@ -115,7 +115,7 @@ internal import Testing
       update absurd.t_default set state = 'running' where idempotency_key = 'running';
       """)
     for selection in [
-      RunSelection(), RunSelection(flow: "Leaf"), RunSelection(states: [.ready, .parked]),
+      RunSelection(), RunSelection(flows: ["Leaf"]), RunSelection(states: [.ready, .parked]),
       RunSelection(text: "A"), RunSelection(parent: "parked"), RunSelection(text: "none"),
     ] {
       let runs = try await store.runs(selection)
