@@ -92,6 +92,7 @@ struct CrashingBackend: RunBackend {
   // MARK: Requests
 
   var options: RunStoreOptions { base.options }
+  var now: Int64 { base.now }
   var location: String { base.location }
   var committer: (any StepCommitter)? { base.committer.map { crashing($0) } }
   var changes: RunChanges { base.changes }

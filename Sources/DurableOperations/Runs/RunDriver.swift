@@ -131,7 +131,7 @@ package struct RunDriver: Sendable {
       case .running: return backend.ownerHasEnded(of: run) ? .end(()) : .wait(Self.longestWait)
       case .parked:
         guard let wake = run.wake else { return .wait(nil) }
-        let left = wake - backend.options.milliseconds
+        let left = wake - backend.now
         return left > 0 ? .wait(.milliseconds(left)) : .end(())
       }
     }

@@ -210,7 +210,7 @@ public struct RunStore: Sendable {
   /// - Throws: A ``RunStoreError``.
   @discardableResult
   public func forget(olderThan age: Duration) async throws -> Int {
-    let end = backend.options.milliseconds - age.roundedUpMilliseconds
+    let end = backend.now - age.roundedUpMilliseconds
     var count = 0
     while true {
       let deleted = try await backend.forget(endedBefore: end)

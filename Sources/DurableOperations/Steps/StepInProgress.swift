@@ -19,7 +19,7 @@ final class RunSession: Sendable {
   var run: RunID { token.run }
   var options: RunStoreOptions { backend.options }
   var coder: any RunCoder { options.coder }
-  var now: Int64 { options.milliseconds }
+  var now: Int64 { backend.now }
 }
 
 /// The step of a run that is being performed.

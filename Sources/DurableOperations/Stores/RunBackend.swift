@@ -3,6 +3,8 @@
 /// Times are milliseconds since the beginning of 1970, UTC.
 package protocol RunBackend: Sendable {
   var options: RunStoreOptions { get }
+  /// The time of the store's clock: on a server, that clock is shared by all machines.
+  var now: Int64 { get }
   /// The file or address, for errors.
   var location: String { get }
   /// Makes other changes in the transactions of the store; nil if the store cannot.

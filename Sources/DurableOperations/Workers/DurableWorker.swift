@@ -243,7 +243,7 @@ private struct Housekeeping {
   /// Deletes runs that have ended long ago, while the worker has nothing else to do.
   mutating func perform() async {
     guard isDue(lastDeletion) else { return }
-    let now = backend.options.milliseconds
+    let now = backend.now
     let end = now - backend.options.retention.roundedUpMilliseconds
     // An error is met again by the next claim. A full batch is continued at the next idle time.
     let deleted = (try? await backend.tidy(endedBefore: end)) ?? 0
@@ -253,13 +253,13 @@ private struct Housekeeping {
   /// Logs the processes of which it cannot be judged whether they live.
   mutating func lookAtOwners(in context: OperationContext) async {
     guard isDue(lastLook) else { return }
-    lastLook = backend.options.milliseconds
+    lastLook = backend.now
     for problem in (try? await backend.ownerProblems()) ?? [] { context.log(.warning, problem) }
   }
 
   private func isDue(_ last: Int64?) -> Bool {
     guard let last else { return true }
-    let now = backend.options.milliseconds
+    let now = backend.now
     return now - last >= Self.interval || now < last
   }
 }

@@ -201,7 +201,8 @@ struct ReadStatements: Sendable {
               and a.attempt + coalesce((t.headers->>'attempts')::bigint, 0)
                 > coalesce((retried.state->>'fence')::bigint, 0))
           else 0 end,
-        \(milliseconds("(absurd.current_time() - r.created_at)"))
+        \(milliseconds("(absurd.current_time() - r.created_at)")),
+        \(milliseconds("absurd.current_time()"))
       from \(tables.tasks) t
       join \(tables.attempts) r on r.run_id = t.last_attempt_run
       left join lateral

@@ -23,13 +23,14 @@ extension PostgresRunBackend {
       .text(queue.name), .text(worker), .integer(leaseSeconds), .integer(Int64(limit)),
     ]
     let (claims, read) = (queue.claims, queue.reads.claimed)
-    let (time, now) = (ContinuousClock.now, now)
+    let time = ContinuousClock.now
     let wasEmpty = lastClaimWasEmpty.withLock(\.self)
     var isFirst = true
     let runs = try await repeated {
       let mayHaveClaimed = !isFirst
       isFirst = false
-      return try await pool.run { connection -> [AbsurdRun] in
+      return try await pool.run { [clock] connection -> [AbsurdRun] in
+        let asked = ServerClock.ofMachine
         // After a lost reply the runs are claimed already.
         var rows = mayHaveClaimed ? try connection.rows(read, [.text(worker)]) : nil
         if rows == nil || rows?.count == 0 {
@@ -42,7 +43,7 @@ extension PostgresRunBackend {
             rows = try claims.claimed(values, by: worker, read, on: connection)
           }
         }
-        let runs = rows.map { rows in (0..<rows.count).map { AbsurdRun(rows, $0, at: now) } } ?? []
+        let runs = rows.map { clock.runs($0, asked: asked) } ?? []
         func giveBack(_ run: AbsurdRun, _ delay: Duration) throws {
           let seconds = PostgresValue.text("\(delay / .seconds(1))")
           _ = try connection.rows(claims.giveBack, [.text(worker), .text(run.attemptID), seconds])
@@ -135,15 +136,15 @@ extension PostgresRunBackend {
   ) async throws -> RunClaim? {
     let worker = workerName.next()
     let (spawn, claim, read) = (queue.requests.spawn, queue.claims.claimRun, queue.reads.claimed)
-    let (time, now) = (ContinuousClock.now, now)
+    let time = ContinuousClock.now
     let claiming: [PostgresValue] = [.text(id.text), .text(worker), .integer(leaseSeconds)]
-    let run = try await request { connection -> AbsurdRun? in
-      try connection.transaction {
+    let run = try await request { [clock] connection -> AbsurdRun? in
+      let asked = ServerClock.ofMachine
+      return try connection.transaction {
         // After a lost reply the run is there already, and claimed.
         let isNew = try connection.rows(spawn, values).boolean(0, 2) == true
         if isNew { _ = try connection.rows(claim, claiming) }
-        let rows = try connection.rows(read, [.text(worker)])
-        return rows.count > 0 ? AbsurdRun(rows, 0, at: now) : nil
+        return clock.runs(try connection.rows(read, [.text(worker)]), asked: asked).first
       }
     }
     guard let run, run.start == start else { return nil }
@@ -170,14 +171,15 @@ extension PostgresRunBackend {
       let worker = workerName.next()
       let values: [PostgresValue] = [.text(id.text), .text(worker), .integer(leaseSeconds)]
       let (claim, read) = (queue.claims.claimRun, queue.reads.claimed)
-      let (time, now) = (ContinuousClock.now, now)
-      let run = try await request { connection -> AbsurdRun? in
+      let time = ContinuousClock.now
+      let run = try await request { [clock] connection -> AbsurdRun? in
+        let asked = ServerClock.ofMachine
         var rows = try connection.rows(read, [.text(worker)])
         if rows.count == 0 {
           _ = try connection.rows(claim, values)
           rows = try connection.rows(read, [.text(worker)])
         }
-        return rows.count > 0 ? AbsurdRun(rows, 0, at: now) : nil
+        return clock.runs(rows, asked: asked).first
       }
       // Another worker was faster.
       guard let run else { continue }

@@ -25,6 +25,7 @@ final class PostgresRunBackend: RunBackend {
   /// The suspect for which a worker of this process begins nothing else.
   let waitingSuspect = Lock<WaitingSuspect?>(nil)
   let workerName = WorkerName()
+  let clock: ServerClock
   /// How long a claim is valid without a sign of life.
   let lease: Duration
   let pool: PostgresPool
@@ -44,12 +45,15 @@ final class PostgresRunBackend: RunBackend {
     let queue = AbsurdQueue(name)
     self.queue = queue
     texts = AbsurdText(options.coder)
+    let clock = ServerClock(options)
+    self.clock = clock
     let capacity = connections ?? Self.defaultConnections
     pool = PostgresPool(to: address, capacity: capacity, timeout: lease * 2 / 3) { connection in
       try AbsurdSchema.check(connection, queue: name, at: database)
-      _ = try connection.rows(Self.avoidScans)
+      let asked = ServerClock.ofMachine
+      clock.compare(try connection.rows(Self.settings).integer(0, 0), asked: asked)
     }
-    reads = RunReads(by: queue.reads.named, in: pool, options)
+    reads = RunReads(by: queue.reads.named, in: pool, clock)
     watch = PostgresWatch(of: queue, at: address, held, changes, lease: lease)
     changes.onInterest { [weak watch] in watch?.start() }
   }
@@ -58,17 +62,18 @@ final class PostgresRunBackend: RunBackend {
   /// may run many flows, and so may its server.
   private static let defaultConnections = min(max(8, 2 * Processors.count), 32)
 
-  /// Settings of a connection. Its statements read few rows by an index, but their plans may have been
-  /// made when a table was empty: with a scan, they become slower as the table grows. And a scan that
-  /// was avoided in vain has a cost for which a query would be compiled.
-  private static let avoidScans = PostgresStatement(
+  /// Returns the time of the server, and changes settings of a connection. Its statements read few rows by an index,
+  /// but their plans may have been made when a table was empty: with a scan, they become slower as the table grows. And
+  /// a scan that was avoided without success has a cost for which a query would be compiled.
+  private static let settings = PostgresStatement(
     "settings",
     """
-    select set_config('enable_seqscan', 'off', false), set_config('jit', 'off', false),
+    select \(milliseconds("absurd.current_time()")),
+      set_config('enable_seqscan', 'off', false), set_config('jit', 'off', false),
       set_config('standard_conforming_strings', 'on', false)
     """)
 
-  var now: Int64 { options.milliseconds }
+  var now: Int64 { clock.now }
   var leaseSeconds: Int64 { max(1, lease.components.seconds) }
 
   func close() async {
@@ -186,8 +191,11 @@ final class PostgresRunBackend: RunBackend {
       selection.after.map { .text($0.id.text) } ?? .null,
       .integer(Int64(clamping: selection.limit)),
     ]
-    let rows = try await request { try $0.rows(read, Self.conditions(of: selection) + values) }
-    return (0..<rows.count).map { AbsurdRun(rows, $0, at: now).run }
+    return try await request { [clock] connection in
+      let asked = ServerClock.ofMachine
+      let rows = try connection.rows(read, Self.conditions(of: selection) + values)
+      return clock.runs(rows, asked: asked).map(\.run)
+    }
   }
 
   /// The values $1 to $4 of the statements.

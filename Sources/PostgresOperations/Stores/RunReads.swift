@@ -38,14 +38,14 @@ final class RunReads: Sendable {
 
   private let statement: PostgresStatement
   private let pool: PostgresPool
-  private let options: RunStoreOptions
+  private let clock: ServerClock
   private let state = Lock(State())
 
   /// - Parameter statement: Reads the runs with some names ($1).
-  init(by statement: PostgresStatement, in pool: PostgresPool, _ options: RunStoreOptions) {
+  init(by statement: PostgresStatement, in pool: PostgresPool, _ clock: ServerClock) {
     self.statement = statement
     self.pool = pool
-    self.options = options
+    self.clock = clock
   }
 
   /// Reads a run, even if the task is cancelled.
@@ -65,9 +65,9 @@ final class RunReads: Sendable {
       let requests = take()
       taken.withLock { $0 = requests }
       let names = Set(requests.map(\.id.text))
-      let rows = try connection.rows(statement, [.texts(Array(names))])
-      let now = options.milliseconds
-      let runs = (0..<rows.count).map { AbsurdRun(rows, $0, at: now) }
+      let asked = ServerClock.ofMachine
+      let runs = clock.runs(
+        try connection.rows(statement, [.texts(Array(names))]), asked: asked)
       return Dictionary(runs.map { ($0.run.id, $0) }, uniquingKeysWith: { first, _ in first })
     } completion: { [self] result in
       // None are taken if no connection could be made.

@@ -14,6 +14,7 @@ package struct FlowRunBackend: RunBackend {
 
   package let options = RunStoreOptions()
   package let changes = RunChanges()
+  package var now: Int64 { options.milliseconds }
   package var location: String { file.path }
 
   private let file: FlowStateFile
