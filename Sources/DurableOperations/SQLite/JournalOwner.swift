@@ -27,15 +27,6 @@ final class JournalOwner: Sendable {
   deinit { locks.release(number) }
 }
 
-/// Whether the owner of a run lives.
-package enum OwnerState: Hashable, Sendable {
-  case lives
-  /// Its runs are running until another process takes them over.
-  case hasEnded
-  /// It counts as living. The text says why it cannot be judged.
-  case unknown(String)
-}
-
 extension RunStoreError {
   /// The error of the locks in a file.
   init(_ error: SystemError, locking file: String) {
