@@ -98,7 +98,7 @@ public struct CommittedStep<Success: Sendable>: ComposableOperation {
   /// Runs the closure in the transaction that stores its result.
   ///
   /// - Throws: A ``CommittedStepError``; a `RecordError` if the records cannot be written; the error
-  ///   of the closure; a `StepTooLargeError`; the error of the coder or the store; a `SQLiteError` of
+  ///   of the closure; a `DurableStepError`; the error of the coder or the store; a `SQLiteError` of
   ///   a statement; `CancellationError`.
   private func commit(in context: CommitContext) async throws -> Success {
     func error(_ reason: CommittedStepError.Reason) -> CommittedStepError {

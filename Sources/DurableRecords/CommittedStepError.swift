@@ -13,10 +13,13 @@ public struct CommittedStepError: Error, Codable, Hashable, Sendable, CustomStri
     case noKey
   }
 
+  /// The name of the run.
   public let run: RunID
+  /// The position of the step, from 0.
   public let step: Int
   /// The name of the step.
   public let name: String
+  /// The kind of the problem.
   public let reason: Reason
   /// The file of the records.
   public let records: String

@@ -66,9 +66,10 @@ import Testing
   {
     let test = TestStore()
     try await finishStep(test, .result)
-    await #expect(throws: RunExistsError.self) {
+    let other = await #expect(throws: RunError.self) {
       try await test.store.start(Renamed(), named: "r")
     }
+    #expect(other?.isOfOtherRun == true)
     _ = try await test.attempt("r", of: Renamed.self)
     #expect(try await test.row().reason == Self.noType)
   }

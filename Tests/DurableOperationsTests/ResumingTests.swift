@@ -70,7 +70,8 @@ import Testing
     #expect(run.reason?.contains("the result of step 0, shrink, cannot be decoded") == true)
     // The answer of the sequence was dropped.
     #expect(try await test.store.run("r")?.steps.map(\.name) == ["shrink"])
-    await #expect(throws: RunStuckError.self) {
+    let reason = try #require(run.reason)
+    await #expect(throws: RunError("r", .stuck(because: reason))) {
       _ = try await DurableOperation(ShrinkingFlow(), named: "r", in: test.store).run().get()
     }
   }

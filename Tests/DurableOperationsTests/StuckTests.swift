@@ -80,10 +80,12 @@ import Testing
   @Test func `J13: an equal start whose stored state cannot be decoded says so`() async throws {
     let store = RunStore.test()
     try await store.start(OldState(), named: "r")
-    let error = await #expect(throws: RunStuckError.self) {
+    let error = await #expect(throws: RunError.self) {
       try await store.start(NewState(required: ""), named: "r")
     }
-    #expect(error?.reason.hasPrefix("its first state cannot be decoded as NewState") == true)
+    #expect(
+      error?.description.hasPrefix(
+        "run r is stuck: its first state cannot be decoded as NewState") == true)
   }
 
   @Test func `J21: a claim whose store failed counts, and one that was released does not`()

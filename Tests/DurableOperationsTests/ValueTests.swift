@@ -38,7 +38,7 @@ import Testing
     async throws
   {
     let error = try await stepError(Single(.large), RunStoreOptions(valueLimit: 1_024))
-    #expect(error is StepTooLargeError)
+    #expect((error as? DurableStepError)?.reason == .tooLarge(size: 2_002, limit: 1_024))
     #expect(
       error.map { "\($0)" }
         == """

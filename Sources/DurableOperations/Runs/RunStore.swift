@@ -22,6 +22,7 @@ package import SystemSupport
 /// Events, cancellations and retries are requests to a store. They need no worker in the same
 /// process. See <doc:FlowsThatSurviveACrash>.
 public struct RunStore: Sendable {
+  /// The requests that the store can make.
   package let backend: any RunBackend
 
   package init(_ backend: any RunBackend) { self.backend = backend }
@@ -66,9 +67,8 @@ public struct RunStore: Sendable {
   ///   - flow: The sequence, in its initial state.
   ///   - id: The name of the run. The same name with the same flow and state is the same run.
   /// - Returns: A handle to the new run, or to the run that has the name.
-  /// - Throws: A ``RunExistsError`` if the run with the name is of another flow, or began with
-  ///   another state of the same flow; a ``RunStuckError`` if the first state of the run with the
-  ///   name cannot be decoded; a ``RunStoreError``.
+  /// - Throws: A ``RunError`` if the run with the name is of another flow, or began with another state
+  ///   of the same flow, or if its first state cannot be decoded; a ``RunStoreError``.
   @discardableResult
   public func start<Flow: DurableSequence>(
     _ flow: Flow, named id: RunID

@@ -30,7 +30,7 @@ package struct CommitContext: Sendable {
   /// - Parameter changes: Makes the changes. They are rolled back if the run is cancelled before the
   ///   closure has returned; the second argument returns whether it is.
   /// - Returns: The result.
-  /// - Throws: The error of the changes; a ``StepTooLargeError``; the error of the coder or the store;
+  /// - Throws: The error of the changes; a ``DurableStepError``; the error of the coder or the store;
   ///   `CancellationError`.
   package func commit<Connection, Value: Sendable>(
     by committer: some StepCommitter<Connection>, as recorder: any CommittingRecorder,

@@ -11,8 +11,8 @@ extension ComposableOperation {
   ///   .durablyRetrying(attempts: 5, backoff: .exponential(from: .seconds(1)))
   /// ```
   ///
-  /// An attempt counts when it begins, so an attempt that a crash interrupts counts too, with an
-  /// ``InterruptedAttemptError``. An attempt that is cancelled with its worker does not count. The
+  /// An attempt counts when it begins, so an attempt that a crash interrupts counts too, with a
+  /// ``DurableStepError``. An attempt that is cancelled with its worker does not count. The
   /// waits between attempts follow the wall clock, and a long wait parks the run as a
   /// ``DurableSleep`` does. With `retrying`, the count begins again after a crash.
   ///
@@ -76,7 +76,7 @@ struct DurablyRetryingOperation<Base: ComposableOperation>: ComposableOperation 
     errors = record.errors.map { $0.restored(journal.session.options) }
     // An attempt without an error was interrupted.
     while errors.count < record.begun {
-      errors.append(InterruptedAttemptError(attempt: errors.count + 1))
+      errors.append(journal.step.error(.interrupted(attempt: errors.count + 1)))
     }
     while record.begun < attempts {
       if let wake = record.wake { try await part.wait(until: wake, in: context) }
@@ -138,14 +138,4 @@ private struct AttemptRecord: Codable {
     guard let stored, let value = stored.value else { return }
     self = try coder.decode(AttemptRecord.self, from: value)
   }
-}
-
-/// The error of an attempt that the end of the process interrupted.
-public struct InterruptedAttemptError: Error, Codable, Hashable, Sendable,
-  CustomStringConvertible
-{
-  /// The number of the attempt, from 1.
-  public let attempt: Int
-
-  public var description: String { "the process ended during attempt \(attempt)" }
 }

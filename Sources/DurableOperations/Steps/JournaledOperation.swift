@@ -14,13 +14,13 @@ extension ComposableOperation where Success: Codable {
   /// that a body runs. A step as a whole is stored anyway.
   ///
   /// The operation is found by its key, never by its position, so keys must be different within a
-  /// step; the same key twice in one attempt is a ``JournalKeyError``. Only results are stored: an
+  /// step; the same key twice in one attempt is a ``DurableStepError``. Only results are stored: an
   /// operation that fails runs again. A stored value is no longer discarded by `discarding`. The
   /// keys of a step are deleted when it finishes.
   ///
   /// Outside a durable run, the modifier has no effect.
   ///
-  /// - Parameter key: The key, as its description. If that is empty, the operation ends in a ``JournalKeyError``.
+  /// - Parameter key: The key, as its description. If that is empty, the operation ends in a ``DurableStepError``.
   @inlinable public func journaled(
     as key: some CustomStringConvertible
   ) -> some ComposableOperation<Success> {
@@ -33,7 +33,7 @@ extension ComposableOperation where Success == Void {
   ///
   /// After a crash, the next process does not run it again. See the variant for `Codable` results.
   ///
-  /// - Parameter key: The key, as its description. If that is empty, the operation ends in a ``JournalKeyError``.
+  /// - Parameter key: The key, as its description. If that is empty, the operation ends in a ``DurableStepError``.
   @inlinable public func journaled(
     as key: some CustomStringConvertible
   ) -> some ComposableOperation<Void> {

@@ -14,8 +14,7 @@ struct JournalingStep<Base: ComposableOperation>: TransparentOperation {
     let held: HeldResult<Base.Success>
     do {
       guard StoredValue.isStorable(Base.Success.self) else {
-        throw StepNotCodableError(
-          run: step.session.run, step: step.position, name: step.name, type: "\(Base.Success.self)")
+        throw step.error(.notCodable(type: "\(Base.Success.self)"))
       }
       try step.checkChildren(of: base)
       let journal = RunJournal(of: step, committing: base.isCommitting ? recorder : nil)
@@ -71,7 +70,7 @@ final class StepRecorder: Sendable {
     if finished != nil { return }
     if let failure = step.failure { throw failure }
     // Whatever the operation has made of the error.
-    if let reason = step.stuckReason { throw RunStuckError(run: step.session.run, reason: reason) }
+    if let reason = step.stuckReason { throw RunError(step.session.run, .stuck(because: reason)) }
     let text: String
     do {
       text = try StoredValue.encode(value, by: step.session.coder)

@@ -80,8 +80,7 @@ final class StepInProgress: Sendable {
 
   /// Stores a value under a key.
   ///
-  /// - Throws: A ``StepTooLargeError``, a ``RunStoreError``, a ``RunTakenError``, or a
-  ///   ``RunCancelledError``.
+  /// - Throws: A ``DurableStepError``, a ``RunStoreError``, or a ``RunError``.
   func store(
     _ key: String, _ kind: RunDetails.Kind, _ value: String?, attempts: Int = 1, began: Int64
   ) async throws {
@@ -133,8 +132,7 @@ final class StepInProgress: Sendable {
   func checkSize(of value: String?) throws {
     let (size, limit) = (value?.utf8.count ?? 0, session.options.valueLimit)
     guard size > limit else { return }
-    throw StepTooLargeError(
-      run: session.run, step: position, name: name, size: size, limit: limit)
+    throw error(.tooLarge(size: size, limit: limit))
   }
 
   // MARK: Ends without an outcome
@@ -154,8 +152,7 @@ final class StepInProgress: Sendable {
     do { return try await body() } catch {
       let isFailure =
         switch error {
-        case let error as RunTakenError: error.run == session.run
-        case let error as RunCancelledError: error.run == session.run
+        case let error as RunError: error.endsClaim && error.run == session.run
         case let error as RunStoreError: error.isOfFile
         default: false
         }
@@ -177,7 +174,7 @@ final class StepInProgress: Sendable {
   func markStuck(because reason: String) -> any Error {
     state.withLock { if $0.stuckReason == nil { $0.stuckReason = reason } }
     session.stop.open()
-    return RunStuckError(run: session.run, reason: reason)
+    return RunError(session.run, .stuck(because: reason))
   }
 }
 
@@ -259,14 +256,13 @@ struct RunJournal: StepJournal {
 
   /// The journal of a part, whose key no other part of this attempt may use.
   ///
-  /// - Throws: A ``JournalKeyError``.
+  /// - Throws: A ``DurableStepError``.
   func part(_ name: JournalKey) throws -> RunJournal {
     // Each attempt has waits and retries of its own, but the results of all attempts are shared.
     let own = name.isReserved ? name.text + attempts : name.text
     let key = key.isEmpty ? own : "\(key)/\(own)"
     if name.text.isEmpty || !used.insert(name.text) {
-      let known = name.text.isEmpty ? "" : key
-      throw JournalKeyError(run: session.run, step: step.position, key: known)
+      throw step.error(name.text.isEmpty ? .emptyKey : .repeatedKey(key))
     }
     return RunJournal(step, key: key, attempts: attempts, canPark: canPark)
   }
@@ -289,6 +285,7 @@ struct RunJournal: StepJournal {
 
 /// A key of a part of a step.
 package struct JournalKey: Sendable {
+  /// The key as it is stored.
   package let text: String
 
   var isReserved: Bool { text.hasPrefix("@") }

@@ -1,5 +1,6 @@
 /// From which step a run is retried.
 package struct RunRetry: Sendable {
+  /// The name of the run.
   package let id: RunID
   /// The first step to run again.
   package let first: Int

@@ -10,8 +10,11 @@ public enum RunState: String, Codable, Sendable, CaseIterable {
   case parked
   /// It cannot continue until the program is fixed. ``RunStore/retry(_:from:)`` resumes it.
   case stuck
+  /// The run has ended in an output.
   case result
+  /// The run has ended in an error.
   case error
+  /// The run was cancelled.
   case cancelled
 
   /// Whether the run has an outcome.
@@ -25,9 +28,11 @@ public enum RunState: String, Codable, Sendable, CaseIterable {
 
 /// A run, as a list of runs shows it.
 public struct RunSummary: Sendable, Identifiable {
+  /// The name of the run.
   public let id: RunID
   /// The name of the flow.
   public let flow: String
+  /// Its state. A running one may be of a process that has ended, see ``ownerHasEnded``.
   public let state: RunState
   /// The number of finished steps, kept or not.
   public let step: Int
@@ -53,8 +58,11 @@ public struct RunSummary: Sendable, Identifiable {
   /// Why it cannot be judged whether the process that runs it lives; nil if it can be. Such a process counts as
   /// living, so no other one takes the run over.
   public let ownerProblem: String?
+  /// When the run was started.
   public let began: Date
+  /// When the run last changed.
   public let updated: Date
+  /// When the run ended; nil if it has not.
   public let ended: Date?
   /// When its cancellation was requested.
   public let cancelled: Date?
@@ -64,7 +72,9 @@ public struct RunSummary: Sendable, Identifiable {
 package struct RunCount: Hashable, Sendable {
   /// The name of the flow.
   package let flow: String
+  /// The state of the runs.
   package let state: RunState
+  /// Their number.
   package let count: Int
 
   package init(flow: String, state: RunState, count: Int) {
@@ -85,6 +95,7 @@ public struct RunDetails: Sendable {
     public let key: String
     /// The name of the operation.
     public let name: String
+    /// The kind of the value.
     public let kind: Kind
     /// The result, the error or nil, as it is stored.
     public let value: String?
@@ -92,7 +103,9 @@ public struct RunDetails: Sendable {
     public let state: String?
     /// The number of attempts.
     public let attempts: Int
+    /// When the step began.
     public let began: Date
+    /// When the step, or the value, was stored.
     public let ended: Date
     /// The fence of the process that has finished the step.
     public let fence: Int
@@ -109,6 +122,7 @@ public struct RunDetails: Sendable {
     case wake
   }
 
+  /// The run without its steps.
   public let summary: RunSummary
   /// The finished steps that are kept, and the values of the step in progress.
   public let steps: [Step]

@@ -2,6 +2,7 @@
 package struct StorePreparation: Sendable {
   /// A part, such as the schema or the queue.
   package struct Part: Sendable {
+    /// The name of the part.
     package let name: String
     /// A description of the part, or of the problem.
     package let finding: String
@@ -28,5 +29,6 @@ package struct StorePreparation: Sendable {
     self.omitsPassword = omitsPassword
   }
 
+  /// Whether the store needs nothing else.
   package var isComplete: Bool { parts.allSatisfy(\.isReady) }
 }

@@ -2,11 +2,15 @@ package import CompositeOperations
 
 // The rows that the requests of a store take and return.
 
+/// A run that a request starts.
 package struct NewRun: Sendable {
+  /// The name of the run.
   package let id: RunID
+  /// The name of its flow.
   package let flow: String
   /// The encoded sequence.
   package let state: String
+  /// The run that starts it as a child flow; nil if none does.
   package let parent: RunID?
   /// Whether the caller claims it next, so that no other worker may see it before.
   package let isClaimedNext: Bool
@@ -24,25 +28,42 @@ package struct NewRun: Sendable {
 
 /// A row of the table of runs.
 package struct StoredRun: Sendable {
+  /// The name of the run.
   package var id: RunID
+  /// The name of its flow.
   package var flow: String
+  /// Its state in the row. A running one may be of a process that has ended.
   package var state: RunState
   /// The encoded sequence after the last finished step.
   package var sequence: String
   /// The encoded sequence of the start.
   package var initial: String
+  /// The number of finished steps, kept or not.
   package var stepCount: Int
+  /// The number of claims so far, by which later writes of earlier claims are refused.
   package var fence: Int
+  /// The number of the process that runs it, on one machine; nil if none does.
   package var owner: Int?
+  /// The number of claims since the last finished step.
   package var claims: Int
+  /// When a parked run continues at the latest, in milliseconds since the beginning of 1970, UTC; nil for
+  /// an event without a limit.
   package var wake: Int64?
+  /// The event that a parked run waits for.
   package var event: String?
+  /// When its cancellation was requested, in milliseconds since the beginning of 1970, UTC.
   package var cancelled: Int64?
+  /// Why the run is stuck or was cancelled.
   package var reason: String?
+  /// The encoded output, or the encoded error; nil if it has not ended, or was cancelled.
   package var outcome: String?
+  /// The run that has started it as a child flow; nil if none has.
   package var parent: RunID?
+  /// When it was started, in milliseconds since the beginning of 1970, UTC.
   package var began: Int64
+  /// When its row last changed, in the same unit.
   package var updated: Int64
+  /// When it ended, in the same unit; nil if it has not.
   package var ended: Int64?
   /// The machine and the process that run it; nil if ``owner`` identifies the process.
   package var worker: String?
@@ -94,17 +115,25 @@ package struct StoredStep: Sendable {
   package var position: Int
   /// The keys below the step, separated by slashes; empty for the finished step itself.
   package var key: String
+  /// The name of the operation, under which its rows are stored.
   package var name: String
+  /// The names of the types of the operation and its result.
   package var types: StepTypes
   /// The mangled name of the operation's type; empty if a program cannot look it up.
   package var mangledName: String
+  /// The kind of the value.
   package var kind: RunDetails.Kind
+  /// The encoded result or error, or what the kind says; nil for a cancellation.
   package var value: String?
   /// The encoded sequence after the step; nil if it has not changed.
   package var sequence: String?
+  /// The number of attempts.
   package var attempts: Int
+  /// The fence of the claim that has stored it.
   package var fence: Int
+  /// When it began, in milliseconds since the beginning of 1970, UTC.
   package var began: Int64
+  /// When it was stored, in the same unit.
   package var ended: Int64
   /// The machine and the process that have stored it; nil if the store does not keep them.
   package var worker: String?
@@ -135,6 +164,7 @@ package struct StoredStep: Sendable {
 
 /// An event that was sent to a run.
 package struct StoredEvent: Sendable {
+  /// The name that the sender gave it.
   package let name: String
   /// The encoded payload.
   package let payload: String
@@ -148,7 +178,9 @@ package struct StoredEvent: Sendable {
 
 /// A value, with the row that stores it.
 package struct CommittedValue<Value: Sendable>: Sendable {
+  /// The value of the closure.
   package let value: Value
+  /// The row that was stored in the same transaction.
   package let row: StoredStep
 
   package init(_ value: Value, in row: StoredStep) {
@@ -170,6 +202,7 @@ package struct StoredParts: Sendable {
   }
 }
 
+/// Which runs a list shows, the newest first.
 package struct RunSelection: Sendable {
   /// The names of the flow, also former ones; empty for any flow.
   package var flows: [String]
@@ -179,6 +212,7 @@ package struct RunSelection: Sendable {
   package var text: String?
   /// The run that started the runs as child flows; nil for any.
   package var parent: RunID?
+  /// The largest number of runs.
   package var limit: Int
   /// The last run of the page before.
   package var after: (began: Int64, id: RunID)?
@@ -198,7 +232,9 @@ package struct RunSelection: Sendable {
 
 /// The right to write for a run, until another process claims it.
 package struct ClaimToken: Sendable, Hashable {
+  /// The name of the run.
   package let run: RunID
+  /// The number of the claim, which each later claim of the run exceeds.
   package let fence: Int
   /// The parent of the run.
   package let parent: RunID?
@@ -210,8 +246,11 @@ package struct ClaimToken: Sendable, Hashable {
   }
 }
 
+/// A run that this process may run.
 package struct RunClaim: Sendable {
+  /// The right to write for it.
   package let token: ClaimToken
+  /// The run at the claim.
   package let run: StoredRun
   /// Whether no earlier claim can have stored anything.
   package let isFirst: Bool
@@ -223,6 +262,7 @@ package struct RunClaim: Sendable {
   }
 }
 
+/// The answer to the claim of a run by its name.
 package enum ClaimAnswer: Sendable {
   case claimed(RunClaim)
   /// The run has ended, or is stuck.

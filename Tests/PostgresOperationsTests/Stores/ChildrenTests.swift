@@ -160,8 +160,11 @@ struct ChildrenTests {
     let store = queue.store()
     let outcome = await DurableOperation(Crowd(count: 10_001), named: "r", in: store).run()
     let error = try #require(outcome.error as? SequentialOperationError)
-    let cause = try #require(error.cause as? FanOutError)
-    #expect(cause.count == 10_001 && cause.limit == 10_000)
+    let cause = try #require(error.cause as? DurableStepError)
+    guard case .tooManyChildren(10_001, limit: 10_000, _) = cause.reason else {
+      Issue.record("\(cause)")
+      return
+    }
     #expect(
       "\(cause)".contains(
         "10,001 child flows exceed the limit of 10,000 for postgresql://postgres@"), "\(cause)")
