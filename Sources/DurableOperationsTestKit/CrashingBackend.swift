@@ -212,12 +212,12 @@ struct CrashingBackend: RunBackend {
     try await read { try await base.event(name, of: id) }
   }
 
-  func forget(endedBefore time: Int64) async throws -> Int {
-    try await write { try await base.forget(endedBefore: time) }
+  func forget(olderThan age: Int64) async throws -> Int {
+    try await write { try await base.forget(olderThan: age) }
   }
 
-  func tidy(endedBefore time: Int64) async throws -> Int {
-    try await write { try await base.tidy(endedBefore: time) }
+  func tidy(olderThan age: Int64) async throws -> Int {
+    try await write { try await base.tidy(olderThan: age) }
   }
 
   func forget(_ id: RunID) async throws { try await write { try await base.forget(id) } }

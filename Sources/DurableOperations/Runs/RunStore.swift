@@ -1,5 +1,5 @@
 public import CompositeOperations
-internal import Foundation
+package import Foundation
 package import SystemSupport
 
 /// The place where durable runs are stored.
@@ -24,6 +24,8 @@ package import SystemSupport
 public struct RunStore: Sendable {
   /// The requests that the store can make.
   package let backend: any RunBackend
+  /// The time of the store, by which ages of its runs are determined.
+  package var now: Date { Date(milliseconds: backend.now) }
 
   package init(_ backend: any RunBackend) { self.backend = backend }
 
@@ -210,10 +212,10 @@ public struct RunStore: Sendable {
   /// - Throws: A ``RunStoreError``.
   @discardableResult
   public func forget(olderThan age: Duration) async throws -> Int {
-    let end = backend.now - age.roundedUpMilliseconds
+    let age = max(0, age.roundedUpMilliseconds)
     var count = 0
     while true {
-      let deleted = try await backend.forget(endedBefore: end)
+      let deleted = try await backend.forget(olderThan: age)
       count += deleted
       if deleted < 1_000 { return count }
     }

@@ -56,8 +56,9 @@ extension SQLiteRunBackend {
     }
   }
 
-  func forget(endedBefore time: Int64) async throws -> Int {
-    try await write { connection in
+  func forget(olderThan age: Int64) async throws -> Int {
+    let time = now - age
+    return try await write { connection in
       try connection.execute(
         """
         DELETE FROM run WHERE id IN

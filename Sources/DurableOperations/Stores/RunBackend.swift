@@ -129,14 +129,15 @@ package protocol RunBackend: Sendable {
 
   /// Deletes ended runs, at most 1,000.
   ///
-  /// - Parameter time: Only runs that ended before this time.
+  /// - Parameter age: Only runs that ended so many milliseconds ago by the clock of the store, at
+  ///   least 0.
   /// - Returns: How many were deleted.
-  func forget(endedBefore time: Int64) async throws -> Int
+  func forget(olderThan age: Int64) async throws -> Int
   func forget(_ id: RunID) async throws
 
-  /// Deletes ended runs while a worker is idle, at most 1,000, as ``forget(endedBefore:)`` does,
+  /// Deletes ended runs while a worker is idle, at most 1,000, as ``forget(olderThan:)`` does,
   /// unless something else deletes them.
-  func tidy(endedBefore time: Int64) async throws -> Int
+  func tidy(olderThan age: Int64) async throws -> Int
 
   /// Whether this process may write, as far as the store can tell without a write.
   func canWrite() async throws -> Bool
@@ -187,8 +188,8 @@ extension RunBackend {
 
   package func preparation() async throws -> StorePreparation? { nil }
 
-  package func tidy(endedBefore time: Int64) async throws -> Int {
-    try await forget(endedBefore: time)
+  package func tidy(olderThan age: Int64) async throws -> Int {
+    try await forget(olderThan: age)
   }
 
   /// Releases a claim that does not count among those that did not finish a step.

@@ -25,8 +25,8 @@ public struct RunStoreOptions: Sendable {
   public var parkingThreshold: Duration
   /// The encoding of states, results and errors.
   public var coder: any RunCoder
-  /// The wall clock, by which the wake times of runs are determined. In PostgreSQL, its times are corrected if the
-  /// clock of this machine differs from the clock of the server by a second or more.
+  /// The wall clock, by which the wake times of runs are determined. In PostgreSQL, its times are
+  /// corrected by the difference between the clock of the server and the clock of this machine.
   public var now: @Sendable () -> Date
   /// The types whose names have changed since they were stored, with their former names, the oldest first. Empty
   /// by default.

@@ -244,9 +244,9 @@ private struct Housekeeping {
   mutating func perform() async {
     guard isDue(lastDeletion) else { return }
     let now = backend.now
-    let end = now - backend.options.retention.roundedUpMilliseconds
+    let age = backend.options.retention.roundedUpMilliseconds
     // An error is met again by the next claim. A full batch is continued at the next idle time.
-    let deleted = (try? await backend.tidy(endedBefore: end)) ?? 0
+    let deleted = (try? await backend.tidy(olderThan: age)) ?? 0
     if deleted < 1_000 { lastDeletion = now }
   }
 

@@ -17,10 +17,16 @@ struct AbsurdRun {
   /// The time since the attempt was made. A claim that is given back makes no new one.
   let age: Duration
 
+  /// The clock of the server in rows with the columns of runs, in milliseconds since the beginning of
+  /// 1970; nil without rows.
+  static func serverTime(_ rows: PostgresRows) -> Int64? {
+    rows.count > 0 ? rows.integer(0, 28) : nil
+  }
+
   /// Reads a row with the columns of runs of ``ReadStatements``.
   ///
-  /// - Parameter now: The time of the store in milliseconds since the beginning of 1970. The time at
-  ///   which a run is due is relative to it, because the clock of the server may differ.
+  /// - Parameter now: The time of the store in milliseconds since the beginning of 1970. The row has
+  ///   the time at which a run is due relative to it.
   init(_ rows: PostgresRows, _ row: Int, at now: Int64) {
     func text(_ column: Int) -> String { rows.text(row, column) ?? "" }
     func value(_ column: Int) -> String? { rows.text(row, column).map(AbsurdText.text) }

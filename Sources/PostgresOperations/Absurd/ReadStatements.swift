@@ -2,7 +2,7 @@
 struct ReadStatements: Sendable {
   /// The runs with some names ($1).
   let named: PostgresStatement
-  /// The runs of a flow ($1, or null) in some states ($2) with a text in their names ($3, or null)
+  /// The runs of the flows with some names ($1; none for all) in some states ($2) with a text in their names ($3, or null)
   /// and a parent ($4, or null) before a run ($5 time, $6 name; or null), the newest first, at most
   /// $7.
   let runs: PostgresStatement

@@ -30,7 +30,7 @@ extension PostgresRunBackend {
       let mayHaveClaimed = !isFirst
       isFirst = false
       return try await pool.run { [clock] connection -> [AbsurdRun] in
-        let asked = ServerClock.ofMachine
+        let asked = ServerClock.MachineTime.now
         // After a lost reply the runs are claimed already.
         var rows = mayHaveClaimed ? try connection.rows(read, [.text(worker)]) : nil
         if rows == nil || rows?.count == 0 {
@@ -139,7 +139,7 @@ extension PostgresRunBackend {
     let time = ContinuousClock.now
     let claiming: [PostgresValue] = [.text(id.text), .text(worker), .integer(leaseSeconds)]
     let run = try await request { [clock] connection -> AbsurdRun? in
-      let asked = ServerClock.ofMachine
+      let asked = ServerClock.MachineTime.now
       return try connection.transaction {
         // After a lost reply the run is there already, and claimed.
         let isNew = try connection.rows(spawn, values).boolean(0, 2) == true
@@ -173,7 +173,7 @@ extension PostgresRunBackend {
       let (claim, read) = (queue.claims.claimRun, queue.reads.claimed)
       let time = ContinuousClock.now
       let run = try await request { [clock] connection -> AbsurdRun? in
-        let asked = ServerClock.ofMachine
+        let asked = ServerClock.MachineTime.now
         var rows = try connection.rows(read, [.text(worker)])
         if rows.count == 0 {
           _ = try connection.rows(claim, values)

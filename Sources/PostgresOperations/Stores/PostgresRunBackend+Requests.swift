@@ -165,10 +165,8 @@ extension PostgresRunBackend {
     }
   }
 
-  func forget(endedBefore time: Int64) async throws -> Int {
+  func forget(olderThan age: Int64) async throws -> Int {
     let requests = queue.requests
-    // By the clock of the server, because clocks of machines differ.
-    let age = Self.delay(from: time, to: now)
     return try await request { connection in
       try connection.transaction {
         let ended = try connection.rows(requests.ended, [.integer(age)])
@@ -180,5 +178,5 @@ extension PostgresRunBackend {
   }
 
   /// Absurd deletes old tasks itself, by the policy of the queue.
-  func tidy(endedBefore time: Int64) async throws -> Int { 0 }
+  func tidy(olderThan age: Int64) async throws -> Int { 0 }
 }

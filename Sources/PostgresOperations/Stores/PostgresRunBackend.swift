@@ -50,8 +50,10 @@ final class PostgresRunBackend: RunBackend {
     let capacity = connections ?? Self.defaultConnections
     pool = PostgresPool(to: address, capacity: capacity, timeout: lease * 2 / 3) { connection in
       try AbsurdSchema.check(connection, queue: name, at: database)
-      let asked = ServerClock.ofMachine
-      clock.compare(try connection.rows(Self.settings).integer(0, 0), asked: asked)
+      let asked = ServerClock.MachineTime.now
+      if let time = try connection.rows(Self.settings).integer(0, 0) {
+        clock.compare(time, asked: asked)
+      }
     }
     reads = RunReads(by: queue.reads.named, in: pool, clock)
     watch = PostgresWatch(of: queue, at: address, held, changes, lease: lease)
@@ -192,7 +194,7 @@ final class PostgresRunBackend: RunBackend {
       .integer(Int64(clamping: selection.limit)),
     ]
     return try await request { [clock] connection in
-      let asked = ServerClock.ofMachine
+      let asked = ServerClock.MachineTime.now
       let rows = try connection.rows(read, Self.conditions(of: selection) + values)
       return clock.runs(rows, asked: asked).map(\.run)
     }

@@ -65,7 +65,7 @@ final class RunReads: Sendable {
       let requests = take()
       taken.withLock { $0 = requests }
       let names = Set(requests.map(\.id.text))
-      let asked = ServerClock.ofMachine
+      let asked = ServerClock.MachineTime.now
       let runs = clock.runs(
         try connection.rows(statement, [.texts(Array(names))]), asked: asked)
       return Dictionary(runs.map { ($0.run.id, $0) }, uniquingKeysWith: { first, _ in first })

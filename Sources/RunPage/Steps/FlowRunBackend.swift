@@ -200,7 +200,7 @@ package struct FlowRunBackend: RunBackend {
         WHERE flow = ?1 AND number = ?2 AND state IS NULL
         """,
         key.values + [
-          .integer(Int64(Date().timeIntervalSince1970 * 1_000)),
+          .integer(now),
           reason.map { .text($0) } ?? .null, .integer(isRunning ? 1 : 0),
         ])
     }
@@ -251,7 +251,7 @@ package struct FlowRunBackend: RunBackend {
   ) async throws -> Bool { throw refusal }
 
   /// The numbers of runs must not be used twice, and `keep` decides which runs are kept.
-  package func forget(endedBefore time: Int64) async throws -> Int { throw forgetting }
+  package func forget(olderThan age: Int64) async throws -> Int { throw forgetting }
   package func forget(_ id: RunID) async throws { throw forgetting }
 
   private var forgetting: RunStoreError {
