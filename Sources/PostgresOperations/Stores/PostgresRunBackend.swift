@@ -99,19 +99,22 @@ final class PostgresRunBackend: RunBackend {
   /// How long a request is repeated while the server cannot be reached.
   private static let patience = Duration.seconds(3)
 
-  /// Repeats a request from its first failure on, however long that one has taken.
+  /// Repeats a request while the server cannot be reached.
+  ///
+  /// - Parameter patience: How long, from the beginning of the request. After its first failure it is
+  ///   repeated for three seconds in any case, however long that attempt has taken.
   func repeated<Result>(
     for patience: Duration = patience, _ body: () async throws -> Result
   ) async throws -> Result {
     var pauses = Backoff.Delays(
       Backoff.exponential(from: .milliseconds(50)).capped(at: .seconds(1)).jittered())
     var randomness = SystemRandomNumberGenerator()
+    let began = ContinuousClock.now
     var end: ContinuousClock.Instant?
     while true {
       do { return try await body() } catch let error as PostgresError {
-        let now = ContinuousClock.now
-        guard error.isTransient, now < end ?? now + patience else { throw RunStoreError(error) }
-        end = end ?? now + patience
+        if end == nil { end = max(began + patience, .now + Self.patience) }
+        guard error.isTransient, let end, .now < end else { throw RunStoreError(error) }
         await Self.pause(pauses.delay(using: &randomness))
       }
     }

@@ -52,7 +52,7 @@ internal import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `K7: a request without an answer for longer than it is repeated is repeated`()
+  func `K7: a request whose first attempt outlasts the time of repetition is repeated`()
     async throws
   {
     let server = PrivateServer()
