@@ -55,9 +55,9 @@ import Testing
     #expect(try await test.store.start(Renamed(), named: "r").isNew == false)
     let check = DeploymentCheck(of: [Renamed.self], in: [.result])
     #expect(try await check.differences(in: test.store) == [])
-    for name in ["Renamed", "Shopping"] {
-      #expect(try await test.store.runs(of: name).map(\.id) == ["r"])
-    }
+    try await test.store.start(Renamed(), named: "new")
+    #expect(try await test.store.runs(of: "Renamed").map(\.id.text).sorted() == ["new", "r"])
+    #expect(try await test.store.runs(of: "Shopping").map(\.id) == ["r"])
     #expect(try await test.store.runs(of: "Pay").isEmpty)
   }
 
@@ -66,10 +66,10 @@ import Testing
   {
     let test = TestStore()
     try await finishStep(test, .result)
-    let other = await #expect(throws: RunError.self) {
+    let other = await #expect(throws: DurableRunError.self) {
       try await test.store.start(Renamed(), named: "r")
     }
-    #expect(other?.isOfOtherRun == true)
+    #expect(other?.isNameInUse == true)
     _ = try await test.attempt("r", of: Renamed.self)
     #expect(try await test.row().reason == Self.noType)
   }

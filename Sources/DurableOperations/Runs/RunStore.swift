@@ -109,7 +109,8 @@ public struct RunStore: Sendable {
   /// Returns runs, the newest first.
   ///
   /// - Parameters:
-  ///   - flow: The name of the flow; nil for any flow. Its runs under former names belong to it.
+  ///   - flow: The name of the flow; nil for any flow. Also finds runs under its former names
+  ///     (``RunStoreOptions/aliases``). A former name finds only the runs under that name.
   ///   - states: The states; empty for all.
   ///   - limit: The maximum number of runs.
   ///   - previous: The last run of the page before; nil for the first page.
