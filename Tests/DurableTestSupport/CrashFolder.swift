@@ -15,7 +15,7 @@ package final class CrashFolder: Sendable {
 
   package var journal: String { path + "/flows.sqlite" }
 
-  /// Allows every user to write what the folder contains, as a service that several users run would.
+  /// Lets every user write the files in the folder.
   package func share() throws {
     let effects = path + "/effects"
     if !FileManager.default.fileExists(atPath: effects) {

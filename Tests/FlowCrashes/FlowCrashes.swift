@@ -42,7 +42,7 @@ import Synchronization
   static func main() async throws {
     if let user = ProcessInfo.processInfo.environment["USER_ID"].flatMap({ UInt32($0) }) {
       guard setgroups(0, nil) == 0, setgid(user) == 0, setuid(user) == 0 else {
-        throw EffectError(name: "setuid: errno \(errno)")
+        throw EffectError(name: "user \(user): errno \(errno)")
       }
     }
     let arguments = CommandLine.arguments

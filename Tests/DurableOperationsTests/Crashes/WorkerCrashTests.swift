@@ -16,13 +16,11 @@ import Testing
     let folder = try CrashFolder()
     try FileManager.default.createSymbolicLink(
       atPath: folder.path + "/link.sqlite", withDestinationPath: "flows.sqlite")
-    // Only root can become another user, here one without rights.
-    let otherUser = geteuid() == 0 ? 65_534 : nil
     let clock = ContinuousClock()
     let began = clock.now
     let started = try await folder.run("start", launch: 0, "\(runCount)")
     try #require(started.status == 0, "\(started.output)")
-    if otherUser != nil { try folder.share() }
+    let otherUser = try await otherUser(of: folder)
     // As long as a process needs to begin, on this machine at this time.
     let unit = Int64((clock.now - began) / .microseconds(1))
     let seed = CrashSettings.firstSeed()
@@ -51,12 +49,24 @@ import Testing
     #expect(try await store.check() == [])
     let runs = try await store.allRuns
     #expect(runs.count == runCount)
+    let users = Set(try folder.effects.map { $0.launch % 2 })
+    #expect(users.count == 2 || otherUser == nil)
     let effects = Dictionary(grouping: try folder.effects) { $0.key.prefix { $0 != "/" } }
     for run in runs {
       #expect(run.summary.state == .result && run.outcome == "10", "\(run.summary)")
       let id = run.summary.id.text
       #expect(problems(of: run, effects[id[...], default: []]) == [], "\(id)")
     }
+  }
+
+  /// Shares the folder with a user without rights, if this process is root and can start programs as that user.
+  private func otherUser(of folder: CrashFolder) async throws -> Int? {
+    guard geteuid() == 0 else { return nil }
+    try folder.share()
+    let user = 65_534
+    let status = try await folder.start("start", launch: 0, ["0"], user: user).end()
+    if status != 0 { print("all processes have one user: another one ends with status \(status)") }
+    return status == 0 ? user : nil
   }
 
   /// - Parameter effects: The effects of the run, in the order in which they were made.
