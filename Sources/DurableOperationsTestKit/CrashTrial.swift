@@ -32,7 +32,7 @@ public struct CrashTrial<Flow: DurableSequence>: Sendable {
   /// The outcome of the flow, which runs until it ends. After the simulated crash, the next process
   /// continues.
   ///
-  /// - Throws: A `RunError` if the run is stuck; a ``CrashTrialError`` if it waits for an event
+  /// - Throws: A `DurableRunError` if the run is stuck; a ``CrashTrialError`` if it waits for an event
   ///   that was not sent; `CancellationError`.
   public var outcome: Outcome<Flow.Output> {
     get async throws {
@@ -78,7 +78,7 @@ public struct CrashTrial<Flow: DurableSequence>: Sendable {
     let environment = OperationEnvironment(clock: clock)
     switch await AttemptOperation(driver: driver).run(in: environment) {
     case .result(.ended(let run)): return run
-    case .result(.stuck(let reason)): throw RunError(id, .stuck(because: reason))
+    case .result(.stuck(let reason)): throw DurableRunError(id, .stuck(because: reason))
     case .result(.ran): return nil
     case .result(.parked(let wake?)):
       clock.skip(to: wake)

@@ -58,7 +58,8 @@ import Testing
     _ = try await test.run(Single(.emptyKey))
     let error = try await test.outcome(of: Single.self).error
     let cause = (error as? SequentialOperationError)?.cause
-    #expect("\(cause.debugDescription)".contains(": a key is empty"))
+    #expect(
+      "\(cause.debugDescription)".contains("run r, step 0, ParallelOperation: a key is empty; "))
     #expect(try await test.row().stepCount == 1)
   }
 

@@ -17,14 +17,14 @@ import Testing
   @Test func `J13: another state or another flow under the name is an error`() async throws {
     let store = RunStore.test()
     try await store.start(Sum(count: 1), named: "r")
-    let state = await #expect(throws: RunError.self) {
+    let state = await #expect(throws: DurableRunError.self) {
       try await store.start(Sum(count: 2), named: "r")
     }
-    #expect(state == RunError("r", .exists(flow: "Sum", isSameFlow: true)))
-    let flow = await #expect(throws: RunError.self) {
+    #expect(state == DurableRunError("r", .exists(flow: "Sum", isSameFlow: true)))
+    let flow = await #expect(throws: DurableRunError.self) {
       try await store.start(Single(.note), named: "r")
     }
-    #expect(flow == RunError("r", .exists(flow: "Sum", isSameFlow: false)))
+    #expect(flow == DurableRunError("r", .exists(flow: "Sum", isSameFlow: false)))
   }
 
   @Test(arguments: [

@@ -37,7 +37,7 @@ import Testing
       { try await backend.end(by: old.token, "1", as: .result, sequence: nil) },
       { try await backend.markStuck(by: old.token, because: "x") },
     ]
-    let taken = RunError("r", .taken(fence: old.token.fence))
+    let taken = DurableRunError("r", .taken(fence: old.token.fence))
     for write in writes { await #expect(throws: taken) { try await write() } }
     // The release of an older claim has no effect.
     try await backend.release(by: old.token)

@@ -71,7 +71,7 @@ import Testing
     // The answer of the sequence was dropped.
     #expect(try await test.store.run("r")?.steps.map(\.name) == ["shrink"])
     let reason = try #require(run.reason)
-    await #expect(throws: RunError("r", .stuck(because: reason))) {
+    await #expect(throws: DurableRunError("r", .stuck(because: reason))) {
       _ = try await DurableOperation(ShrinkingFlow(), named: "r", in: test.store).run().get()
     }
   }

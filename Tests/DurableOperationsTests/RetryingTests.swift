@@ -52,6 +52,13 @@ import Testing
       let state = try await test.run(Single(.failingRetried)).state
       #expect(state == .error)
       #expect(effects.names.count == 1)
+      let error = try await test.outcome(of: Single.self).error as? SequentialOperationError
+      let text = "\((error?.cause).debugDescription)"
+      for attempt in 1...2 {
+        #expect(
+          text.contains("step 0, failure: the process ended during attempt \(attempt)"), "\(text)")
+      }
+      #expect(!text.contains("during attempt 3"), "\(text)")
     }
   }
 

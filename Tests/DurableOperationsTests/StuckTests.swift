@@ -80,7 +80,7 @@ import Testing
   @Test func `J13: an equal start whose stored state cannot be decoded says so`() async throws {
     let store = RunStore.test()
     try await store.start(OldState(), named: "r")
-    let error = await #expect(throws: RunError.self) {
+    let error = await #expect(throws: DurableRunError.self) {
       try await store.start(NewState(required: ""), named: "r")
     }
     #expect(

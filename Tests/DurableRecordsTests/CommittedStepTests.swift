@@ -153,14 +153,14 @@ import Testing
       let old = try await store.claim("r")
       try await store.backend.release(by: old)
       let new = try await store.claim("r")
-      await #expect(throws: RunError("r", .taken(fence: old.fence))) {
+      await #expect(throws: DurableRunError("r", .taken(fence: old.fence))) {
         try await store.commit(by: old, in: database) { try $0.book("old") }
       }
       #expect(try await database.bookings == [])
       try await store.commit(by: new, in: database) { try $0.book("new") }
       #expect(try await store.run("r")?.summary.step == 1)
       try await store.cancel("r")
-      await #expect(throws: RunError("r", .cancelled(because: nil))) {
+      await #expect(throws: DurableRunError("r", .cancelled(because: nil))) {
         try await store.commit(step: 1, by: new, in: database) { try $0.book("cancelled") }
       }
       #expect(try await database.bookings == ["new"])

@@ -38,7 +38,7 @@ import Testing
       switch failure {
       case .error: #expect(results[1] as? BookingError == BookingError(code: 1))
       case .recordError: #expect(results[1] is RecordError)
-      case .taken: #expect((results[1] as? RunError)?.isTaken == true)
+      case .taken: #expect((results[1] as? DurableRunError)?.isTaken == true)
       case .rollback: #expect(results[1] is SQLiteError)
       }
       // A rollback of the whole transaction repeats each write alone.

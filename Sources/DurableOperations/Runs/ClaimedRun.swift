@@ -48,7 +48,7 @@ struct ClaimedRun: ComposableOperation {
       _ = try await outcome(of: execution, in: context).get()
     } else {
       // Another process may run it now.
-      do { _ = try await execution.perform(in: context) } catch let error as RunError
+      do { _ = try await execution.perform(in: context) } catch let error as DurableRunError
         where error.isTaken
       {}
     }
@@ -68,7 +68,7 @@ struct ClaimedRun: ComposableOperation {
       }
       if case .ended = stop { link?.complete() }
       return stop
-    } catch let error as RunError where error.isTaken {
+    } catch let error as DurableRunError where error.isTaken {
       // Another process runs it now, or the store has cancelled it.
       if let link, await execution.hasEndedUnderClaim { link.complete() }
       return .parked

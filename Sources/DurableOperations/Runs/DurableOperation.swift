@@ -23,7 +23,7 @@ public import CompositeOperations
 /// the run can be resumed.
 ///
 /// A run is *stuck* if the current program cannot continue it, for example because a stored result
-/// cannot be decoded. The operation then ends in a ``RunError``.
+/// cannot be decoded. The operation then ends in a ``DurableRunError``.
 public struct DurableOperation<Flow: DurableSequence>: ComposableOperation {
   private let flow: Flow
   private let id: RunID
@@ -35,7 +35,7 @@ public struct DurableOperation<Flow: DurableSequence>: ComposableOperation {
   ///   - flow: The sequence, in its initial state.
   ///   - id: The name of the run. If the store already has a run with this name, the operation
   ///     resumes that run or returns its outcome. If that run has another flow or initial state,
-  ///     the operation ends in a ``RunError``.
+  ///     the operation ends in a ``DurableRunError``.
   ///   - store: The store of the run.
   public init(_ flow: Flow, named id: RunID, in store: RunStore) {
     self.flow = flow
@@ -57,9 +57,9 @@ public struct DurableOperation<Flow: DurableSequence>: ComposableOperation {
 extension Outcome {
   /// The value of the outcome of a durable run.
   ///
-  /// - Throws: The error of the run, or a ``RunError``.
+  /// - Throws: The error of the run, or a ``DurableRunError``.
   func getDurably(_ run: StoredRun) throws -> Success {
-    if case .cancelled = self { throw RunError(run.id, .cancelled(because: run.reason)) }
+    if case .cancelled = self { throw DurableRunError(run.id, .cancelled(because: run.reason)) }
     return try get()
   }
 }

@@ -25,7 +25,7 @@ public struct DurableRun<Output: Sendable>: Sendable {
   /// A worker runs it. If the process ends that runs it, this process may be the first to notice, and then
   /// continues the run itself.
   ///
-  /// - Throws: A ``RunError`` if the run is stuck; a ``RunStoreError``; `CancellationError` if
+  /// - Throws: A ``DurableRunError`` if the run is stuck; a ``RunStoreError``; `CancellationError` if
   ///   the task is cancelled, which does not cancel the run.
   public var outcome: Outcome<Output> {
     get async throws { try await outcome(continuing: true) }

@@ -28,14 +28,14 @@ package struct RunDriver: Sendable {
 
   /// - Parameter run: The run at its start; nil if it is unknown.
   /// - Returns: The run, which has ended.
-  /// - Throws: A ``RunError``; the error of the store; `CancellationError`.
+  /// - Throws: A ``DurableRunError``; the error of the store; `CancellationError`.
   func drive(_ run: StoredRun? = nil, in context: OperationContext) async throws -> StoredRun {
     if let run, run.interruptions > 0 { try await waitForTurn(in: context) }
     while true {
       // The first attempt does not check the cancellation: the run may be claimed already.
       switch try await attempt(in: context) {
       case .ended(let run): return run
-      case .stuck(let reason): throw RunError(id, .stuck(because: reason))
+      case .stuck(let reason): throw DurableRunError(id, .stuck(because: reason))
       case .ran: break
       case .taken, .parked:
         try await waitForChange(in: context)
@@ -66,7 +66,7 @@ package struct RunDriver: Sendable {
   ///
   /// - Parameter continues: Whether this process continues the run of a process that has ended.
   /// - Returns: The run, which has ended.
-  /// - Throws: A ``RunError``; the error of the store; `CancellationError`.
+  /// - Throws: A ``DurableRunError``; the error of the store; `CancellationError`.
   func waitForEnd(
     continuing continues: Bool, in context: OperationContext
   ) async throws -> StoredRun {
@@ -75,7 +75,7 @@ package struct RunDriver: Sendable {
         () -> WaitDecision<StoredRun> in
         guard let run = try await backend.run(id) else { throw RunStoreError.noSuchRun(id) }
         switch run.state {
-        case .stuck: throw RunError(id, .stuck(because: run.reason ?? "no reason"))
+        case .stuck: throw DurableRunError(id, .stuck(because: run.reason ?? "no reason"))
         case .result, .error, .cancelled: return .end(run)
         case .running:
           if !continues { return .wait(nil) }
@@ -88,7 +88,7 @@ package struct RunDriver: Sendable {
       if run.state.hasEnded { return run }
       try await waitForTurn(in: context)
       switch try await attempt(in: context) {
-      case .stuck(let reason): throw RunError(id, .stuck(because: reason))
+      case .stuck(let reason): throw DurableRunError(id, .stuck(because: reason))
       // Perhaps no worker knows its flow.
       case .ran: return try await drive(in: context)
       case .ended, .taken, .parked: try Task.checkCancellation()
@@ -141,7 +141,7 @@ package struct RunDriver: Sendable {
 extension RunBackend {
   /// Returns the outcome of a run that has ended.
   ///
-  /// - Throws: An error if it cannot be read: a ``RunError`` if a value cannot be decoded.
+  /// - Throws: An error if it cannot be read: a ``DurableRunError`` if a value cannot be decoded.
   package func outcome<Flow: DurableSequence>(
     of run: StoredRun, as flow: Flow.Type
   ) async throws -> Outcome<Flow.Output> {
@@ -167,7 +167,7 @@ extension RunBackend {
         throw RunStoreError(.wrongState, "run \(run.id) has not ended (\(run.state.rawValue))")
       }
     } catch let error as DecodingError {
-      throw RunError(run.id, .stuck(because: "its outcome cannot be decoded: \(error)"))
+      throw DurableRunError(run.id, .stuck(because: "its outcome cannot be decoded: \(error)"))
     }
   }
 
@@ -183,7 +183,7 @@ extension RunBackend {
 
   /// Starts a run, or returns the run with its name.
   ///
-  /// - Throws: A ``RunError`` if another run has the name, or if today's type cannot decode the first
+  /// - Throws: A ``DurableRunError`` if another run has the name, or if today's type cannot decode the first
   ///   state of the run with the name; a ``RunStoreError``.
   package func start<Flow: DurableSequence>(
     _ flow: Flow, named id: RunID, parent: RunID? = nil, isClaimedNext: Bool = false
@@ -207,18 +207,18 @@ extension RunBackend {
     let (run, isNew) = try await insert(new)
     if isNew { return (run, true) }
     guard options.isFlow(run.flow, named: Flow.flowName) else {
-      throw RunError(id, .exists(flow: run.flow, isSameFlow: false))
+      throw DurableRunError(id, .exists(flow: run.flow, isSameFlow: false))
     }
     // By today's type, so that a new optional property makes no difference.
     let initial: String
     do {
       initial = try options.coder.encode(options.coder.decode(Flow.self, from: run.initial))
     } catch {
-      throw RunError(
+      throw DurableRunError(
         id, .stuck(because: "its first state cannot be decoded as \(Flow.self): \(error)"))
     }
     guard initial == state else {
-      throw RunError(id, .exists(flow: run.flow, isSameFlow: true))
+      throw DurableRunError(id, .exists(flow: run.flow, isSameFlow: true))
     }
     return (run, false)
   }

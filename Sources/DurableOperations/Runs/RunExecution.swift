@@ -28,7 +28,7 @@ struct RunExecution: Sendable {
   ///   released.
   func perform(in context: OperationContext) async throws -> RunStop {
     do { return try await performClaimed(in: context) } catch let error
-      where error is RunStoreError || (error as? RunError)?.isCancelled == true
+      where error is RunStoreError || (error as? DurableRunError)?.isCancelled == true
     {
       // The store may work again soon. Otherwise the next process takes the run over.
       try? await backend.release(by: claim.token, asFailed: error is RunStoreError)
@@ -63,9 +63,10 @@ struct RunExecution: Sendable {
         try await backend.markStuck(by: claim.token, because: reason)
       }
       return stop
-    } catch let error where error is RunStoreError || (error as? RunError)?.isTaken == true {
+    } catch let error where error is RunStoreError || (error as? DurableRunError)?.isTaken == true {
       throw error
-    } catch let error where error is CancellationError || (error as? RunError)?.isCancelled == true
+    } catch let error
+      where error is CancellationError || (error as? DurableRunError)?.isCancelled == true
     {
       return try await stopped()
     } catch {
@@ -87,7 +88,7 @@ struct RunExecution: Sendable {
   private func stopped() async throws -> RunStop {
     let run = try await backend.run(claim.token.run)
     guard let run, run.state == .running, run.fence == claim.token.fence else {
-      throw RunError(claim.token.run, .taken(fence: claim.token.fence))
+      throw DurableRunError(claim.token.run, .taken(fence: claim.token.fence))
     }
     if run.cancelled != nil {
       try await backend.end(by: claim.token, nil, as: .cancelled, sequence: nil)

@@ -69,7 +69,7 @@ public struct RunStore: Sendable {
   ///   - flow: The sequence, in its initial state.
   ///   - id: The name of the run. The same name with the same flow and state is the same run.
   /// - Returns: A handle to the new run, or to the run that has the name.
-  /// - Throws: A ``RunError`` if the run with the name is of another flow, or began with another state
+  /// - Throws: A ``DurableRunError`` if the run with the name is of another flow, or began with another state
   ///   of the same flow, or if its first state cannot be decoded; a ``RunStoreError``.
   @discardableResult
   public func start<Flow: DurableSequence>(

@@ -215,7 +215,7 @@ extension SQLiteConnection {
 
   /// Checks that a claim is valid.
   ///
-  /// - Throws: A ``RunError``.
+  /// - Throws: A ``DurableRunError``.
   func check(_ claim: ClaimToken) throws {
     let row = try fetchOne(
       "SELECT state, fence, cancelled IS NOT NULL, reason FROM run WHERE id = ?1",
@@ -226,9 +226,9 @@ extension SQLiteConnection {
         isCancelled: row.integer(at: 2) != 0, reason: row.text(at: 3))
     }
     guard let row, row.isRunning, row.fence == claim.fence else {
-      throw RunError(claim.run, .taken(fence: claim.fence))
+      throw DurableRunError(claim.run, .taken(fence: claim.fence))
     }
-    if row.isCancelled { throw RunError(claim.run, .cancelled(because: row.reason)) }
+    if row.isCancelled { throw DurableRunError(claim.run, .cancelled(because: row.reason)) }
   }
 
   private struct ClaimState {
@@ -277,7 +277,7 @@ extension SQLiteConnection {
   func end(
     _ claim: ClaimToken, _ outcome: String?, as state: RunState, sequence: String?, now: Int64
   ) throws -> [RunID] {
-    do { try check(claim) } catch let error as RunError
+    do { try check(claim) } catch let error as DurableRunError
       where error.isCancelled && state == .cancelled
     {
     }

@@ -25,7 +25,7 @@ extension SQLiteConnection {
 
   /// Stores a finished step and the state after it, and deletes the rows that it makes obsolete.
   ///
-  /// - Throws: A ``RunError``.
+  /// - Throws: A ``DurableRunError``.
   func append(
     _ step: StoredStep, _ types: String, dropping dropped: Range<Int>, hasKeys: Bool,
     by claim: ClaimToken, now: Int64
@@ -42,7 +42,7 @@ extension SQLiteConnection {
       ])
     guard changeCount > 0 else {
       try check(claim)
-      throw RunError(claim.run, .taken(fence: claim.fence))
+      throw DurableRunError(claim.run, .taken(fence: claim.fence))
     }
     try insert(step, types, by: claim)
     // SQLite collects the rows of a deletion first, which takes longer than the insert.
@@ -91,7 +91,7 @@ extension SQLiteConnection {
 
   /// Stores a key of the step in progress, in place of an earlier one.
   ///
-  /// - Throws: A ``RunError``.
+  /// - Throws: A ``DurableRunError``.
   func store(key step: StoredStep, _ types: String, by claim: ClaimToken) throws {
     try check(claim)
     try insert(step, types, by: claim)

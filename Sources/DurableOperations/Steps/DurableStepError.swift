@@ -1,17 +1,17 @@
 internal import SystemSupport
 
-/// An error of a step from its durable run, and not from its operation.
+/// An error of a step that its durable run causes, and not its operation.
 public struct DurableStepError: Error, Codable, Hashable, Sendable, CustomStringConvertible {
-  /// The kind of the problem.
+  /// The kind of the problem. Journals store the names of its cases and values.
   public enum Reason: Codable, Hashable, Sendable {
     /// The result type with this name is neither `Codable` nor `Void`. The step has not begun.
     case notCodable(type: String)
-    /// A result, or the value of a key, of so many encoded bytes exceeds the limit of the store.
+    /// The encoded result, or value of a key, has more bytes than the limit of the store.
     case tooLarge(size: Int, limit: Int)
     /// An operation that stores its result has an empty key.
     case emptyKey
     /// The key, with those around it, is used twice in one attempt.
-    case repeatedKey(String)
+    case repeatedKey(key: String)
     /// More child flows than the store at this address allows in one step, as far as their number is
     /// known. None of those that were counted in advance has begun.
     case tooManyChildren(count: Int, limit: Int, store: String)
@@ -25,7 +25,7 @@ public struct DurableStepError: Error, Codable, Hashable, Sendable, CustomString
   public let step: Int
   /// The name of the step's operation.
   public let name: String
-  /// Why the step has failed.
+  /// The kind of the problem.
   public let reason: Reason
 
   /// The run, the step, the reason, and the remedy.

@@ -70,7 +70,9 @@ final class StepRecorder: Sendable {
     if finished != nil { return }
     if let failure = step.failure { throw failure }
     // Whatever the operation has made of the error.
-    if let reason = step.stuckReason { throw RunError(step.session.run, .stuck(because: reason)) }
+    if let reason = step.stuckReason {
+      throw DurableRunError(step.session.run, .stuck(because: reason))
+    }
     let text: String
     do {
       text = try StoredValue.encode(value, by: step.session.coder)

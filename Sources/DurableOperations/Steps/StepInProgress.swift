@@ -80,7 +80,7 @@ final class StepInProgress: Sendable {
 
   /// Stores a value under a key.
   ///
-  /// - Throws: A ``DurableStepError``, a ``RunStoreError``, or a ``RunError``.
+  /// - Throws: A ``DurableStepError``, a ``RunStoreError``, or a ``DurableRunError``.
   func store(
     _ key: String, _ kind: RunDetails.Kind, _ value: String?, attempts: Int = 1, began: Int64
   ) async throws {
@@ -152,7 +152,7 @@ final class StepInProgress: Sendable {
     do { return try await body() } catch {
       let isFailure =
         switch error {
-        case let error as RunError: error.endsClaim && error.run == session.run
+        case let error as DurableRunError: error.endsClaim && error.run == session.run
         case let error as RunStoreError: error.isOfFile
         default: false
         }
@@ -174,7 +174,7 @@ final class StepInProgress: Sendable {
   func markStuck(because reason: String) -> any Error {
     state.withLock { if $0.stuckReason == nil { $0.stuckReason = reason } }
     session.stop.open()
-    return RunError(session.run, .stuck(because: reason))
+    return DurableRunError(session.run, .stuck(because: reason))
   }
 }
 
@@ -262,7 +262,7 @@ struct RunJournal: StepJournal {
     let own = name.isReserved ? name.text + attempts : name.text
     let key = key.isEmpty ? own : "\(key)/\(own)"
     if name.text.isEmpty || !used.insert(name.text) {
-      throw step.error(name.text.isEmpty ? .emptyKey : .repeatedKey(key))
+      throw step.error(name.text.isEmpty ? .emptyKey : .repeatedKey(key: key))
     }
     return RunJournal(step, key: key, attempts: attempts, canPark: canPark)
   }

@@ -76,7 +76,7 @@ package protocol RunBackend: Sendable {
   /// - Parameters:
   ///   - dropped: The positions of the steps to delete, which the history does not keep any more.
   ///   - hasKeys: Whether the step may have keys, which are deleted.
-  /// - Throws: A ``RunError`` if the claim is not valid any more.
+  /// - Throws: A ``DurableRunError`` if the claim is not valid any more.
   func append(
     _ step: StoredStep, dropping dropped: Range<Int>, hasKeys: Bool, by claim: ClaimToken
   ) async throws

@@ -17,7 +17,7 @@ package protocol StepCommitter<Connection>: Sendable {
   ///   - hasKeys: Whether the step may have keys, which are deleted with a finished step.
   ///   - changes: Makes the changes. It may run several times, until it is committed.
   /// - Returns: The value of the changes, with the stored row.
-  /// - Throws: The error of the changes; a ``RunError`` if the
+  /// - Throws: The error of the changes; a ``DurableRunError`` if the
   ///   claim is not valid any more. Nothing has changed then.
   func commit<Value: Sendable>(
     dropping dropped: Range<Int>, hasKeys: Bool, by claim: ClaimToken,

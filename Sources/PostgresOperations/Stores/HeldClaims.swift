@@ -23,10 +23,10 @@ final class HeldClaims: Sendable {
 
   func add(_ claim: HeldClaim) { claims.withLock { $0[claim.token.run] = claim } }
 
-  /// - Throws: A ``RunError`` if this process does not hold the claim any more.
+  /// - Throws: A ``DurableRunError`` if this process does not hold the claim any more.
   func claim(_ token: ClaimToken) throws -> HeldClaim {
     guard let claim = claims.withLock({ $0[token.run] }), claim.token == token else {
-      throw RunError(token.run, .taken(fence: token.fence))
+      throw DurableRunError(token.run, .taken(fence: token.fence))
     }
     return claim
   }

@@ -209,7 +209,7 @@ extension PostgresRunBackend {
   ///   - values: The parameters; the statement returns 0 or 1, the number of valid claims.
   ///   - isDone: Whether the state shows that an earlier attempt, whose reply was lost, has made the
   ///     write.
-  /// - Throws: A ``RunError`` or a ``RunStoreError``.
+  /// - Throws: A ``DurableRunError`` or a ``RunStoreError``.
   private func write(
     _ statement: PostgresStatement, _ values: [PostgresValue], by claim: HeldClaim,
     isDone: (ClaimState) -> Bool = { _ in false }
@@ -238,25 +238,26 @@ extension PostgresRunBackend {
     }
     if isWritten { return }
     if wasLost, let state = try await state(of: claim), isDone(state) { return }
-    throw try await invalid(claim) ?? RunError(claim.token.run, .taken(fence: claim.token.fence))
+    throw try await invalid(claim)
+      ?? DurableRunError(claim.token.run, .taken(fence: claim.token.fence))
   }
 
   /// Forgets a claim that is not valid any more.
   ///
-  /// - Returns: A ``RunError``; nil if the claim is valid.
+  /// - Returns: A ``DurableRunError``; nil if the claim is valid.
   private func invalid(_ claim: HeldClaim) async throws -> (any Error)? {
     guard let state = try await state(of: claim) else {
       held.remove(claim)
-      return RunError(claim.token.run, .taken(fence: claim.token.fence))
+      return DurableRunError(claim.token.run, .taken(fence: claim.token.fence))
     }
     if state.task == "cancelled" {
       held.remove(claim)
-      return RunError(
+      return DurableRunError(
         claim.token.run, .cancelled(because: state.reason.isEmpty ? nil : state.reason))
     }
     if state.attempt == "running", state.worker == claim.worker { return nil }
     held.remove(claim)
-    return RunError(claim.token.run, .taken(fence: claim.token.fence))
+    return DurableRunError(claim.token.run, .taken(fence: claim.token.fence))
   }
 
   private func state(of claim: HeldClaim) async throws -> ClaimState? {

@@ -62,7 +62,7 @@ struct FlowCommandStore: FlowWorkers {
       } catch let error as RunStoreError where error.isTemporary {
         if notices.isFirst("store") { report("\(error.description.onOneLine); trying again") }
         try await Task.sleep(for: .seconds(1))
-      } catch let error as RunError where error.isOfOtherRun {
+      } catch let error as DurableRunError where error.isNameInUse {
         throw FlowCommandExistsError()
       }
     }

@@ -139,10 +139,10 @@ internal import Testing
     #expect(second.token.fence == first.token.fence + 1)
     let step = StoredStep(
       position: 0, name: "a", kind: .result, value: "1", fence: 1, began: 0, ended: 0)
-    await #expect(throws: RunError("r", .taken(fence: first.token.fence))) {
+    await #expect(throws: DurableRunError("r", .taken(fence: first.token.fence))) {
       try await backend.append(step, dropping: 0..<0, hasKeys: false, by: first.token)
     }
-    await #expect(throws: RunError("r", .taken(fence: first.token.fence))) {
+    await #expect(throws: DurableRunError("r", .taken(fence: first.token.fence))) {
       try await backend.end(by: first.token, "1", as: .result, sequence: nil)
     }
     let run = try #require(try await store.run("r"))

@@ -1,7 +1,7 @@
 public import CompositeOperations
 
-/// The end of a run without an outcome, or the refusal of a request for it, in every store.
-public struct RunError: Error, Hashable, Sendable, CustomStringConvertible {
+/// The error of a request for a durable run, or of a wait for its outcome.
+public struct DurableRunError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The kind of the problem.
   public enum Reason: Hashable, Sendable {
     /// Another process has taken the run over, or the run was retried. The process that had claimed
@@ -17,7 +17,7 @@ public struct RunError: Error, Hashable, Sendable, CustomStringConvertible {
 
   /// The name of the run.
   public let run: RunID
-  /// Why it has no outcome, or why the request was refused.
+  /// The kind of the problem.
   public let reason: Reason
 
   package init(_ run: RunID, _ reason: Reason) {
@@ -47,7 +47,7 @@ public struct RunError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-extension RunError {
+extension DurableRunError {
   /// Whether this process does not run the run any more.
   package var isTaken: Bool {
     if case .taken = reason { true } else { false }
@@ -59,7 +59,7 @@ extension RunError {
   }
 
   /// Whether another run has the name.
-  package var isOfOtherRun: Bool {
+  package var isNameInUse: Bool {
     if case .exists = reason { true } else { false }
   }
 
@@ -67,6 +67,6 @@ extension RunError {
   package var endsClaim: Bool { isTaken || isCancelled }
 }
 
-extension RunError: CancellationRepresenting {
+extension DurableRunError: CancellationRepresenting {
   public var representsCancellation: Bool { isCancelled }
 }
