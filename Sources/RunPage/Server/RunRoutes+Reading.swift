@@ -16,7 +16,8 @@
       let counts = try await counts.of(query, in: served)
       let runs = try await selected
       let progress = try await served.flows?.progress(of: runs) ?? [:]
-      let list = RunListPage(of: query, in: served.place, runs, counts, progress, at: store().now)
+      let list = try RunListPage(
+        of: query, in: served.place, runs, counts, progress, at: store().now)
       return request.prefersJSON ? HTTPResponse(.json, list.json) : page(list.layout, request)
     }
 
@@ -42,7 +43,7 @@
         events: try await store().events(of: id, last: RunViewPage.shownEvents + 1),
         flow: try await flow(of: details.summary, request),
         command: try await served.flows?.continuation(of: details), secret: request.formSecret,
-        problemOfActions: try await problemOfActions(), now: store().now)
+        problemOfActions: try await problemOfActions(), now: try store().now)
       return page(view.layout, request)
     }
 

@@ -147,6 +147,31 @@ import TestSupport
       #expect(on.flow.lines("runs").count == 2)
     }
 
+    @Test(arguments: [false, true])
+    func `L11: a command on a worker that ends is cancelled after a limit, or by another signal`(
+      isSignalledTwice: Bool
+    ) async throws {
+      let on = try await FlowOnFixture(
+        #""a": {"run": "echo run >> runs; while ! test -e go; do sleep 0.05; done"}"#)
+      let worker = try on.startWorker("--drain", isSignalledTwice ? "3600" : "1")
+      let runs = on.flow.folder.path + "/runs"
+      let printed = try await on.program().run { _ in
+        try await eventually { FileManager.default.fileExists(atPath: runs) }
+        kill(worker.process, SIGTERM)
+        if isSignalledTwice {
+          try await eventually { worker.errors.contains("a second signal ends it at once") }
+          kill(worker.process, SIGTERM)
+        }
+        #expect(await worker.status == 128 + SIGTERM)
+        #expect(worker.errors.contains("interrupted; its runs are released"), "\(worker.errors)")
+        try on.flow.folder.write("", to: "go")
+        try on.startWorker()
+      }
+      #expect(printed.status == 0, "\(printed.error)")
+      #expect(printed.ends == ["a: succeeded"])
+      #expect(on.flow.lines("runs").count == 2)
+    }
+
     @Test(arguments: ["changed", "fresh", "gone"], [false, true])
     func `L11: a command that is not continued ends before a step begins`(
       change: String, isWorkerKilled: Bool
