@@ -19,7 +19,7 @@ struct ReadStatements: Sendable {
   let steps: PostgresStatement
   /// What the step in progress of the run with a name ($1) has stored.
   let keys: PostgresStatement
-  /// The payload of an event ($1).
+  /// The payload of an event ($1), and its age in milliseconds.
   let event: PostgresStatement
   /// The last events whose names begin with $1, at most $2, the newest first. The engine has no index
   /// by run, so this reads all events of the queue.
@@ -94,7 +94,10 @@ struct ReadStatements: Sendable {
       "read keys", "\(stepColumns) and strpos(c.checkpoint_name, '/') > 0")
     event = PostgresStatement(
       "read an event",
-      "select payload::text from \(tables.events) where event_name = $1 and payload is not null")
+      """
+      select payload::text, \(milliseconds("(absurd.current_time() - emitted_at)")) from \(tables.events)
+      where event_name = $1 and payload is not null
+      """)
     events = PostgresStatement(
       "read the events of a run",
       """

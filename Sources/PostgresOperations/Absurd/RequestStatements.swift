@@ -22,7 +22,10 @@ struct RequestStatements: Sendable {
   /// A row if the last attempt ($1) has waited for an event ($2) until its limit.
   let isTooLate: PostgresStatement
   /// Deletes an event ($1) of a task ($2) unless a finished step has received it, under its own name ($3).
+  /// Returns when it was sent.
   let removeEvent: PostgresStatement
+  /// Sets when an event ($1) was sent ($2).
+  let setSent: PostgresStatement
   /// Deletes checkpoints of a task ($1): those of steps from $2 on, and all keys if $3.
   let removeSteps: PostgresStatement
   /// Makes the waiting attempt ($1) of a task ($2) due.
@@ -104,7 +107,11 @@ struct RequestStatements: Sendable {
       delete from \(tables.events) where event_name = $1 and payload is not null and not exists
         (select 1 from \(checkpoints) where task_id = $2::uuid and checkpoint_name ~ '^[0-9]+$'
           and state->'events' ? $3)
+      returning emitted_at::text
       """)
+    setSent = PostgresStatement(
+      "set the time of an event",
+      "update \(tables.events) set emitted_at = $2::timestamptz where event_name = $1")
     removeSteps = PostgresStatement(
       "delete steps",
       """

@@ -46,24 +46,34 @@ extension PostgresRunBackend {
     let counts = try await request { connection in
       // After a lost reply, the event may be there already.
       let mayBeDone = isRepeated.withLock { exchange(&$0, with: true) }
-      return try connection.transaction {
-        // Others that send an event to the run wait.
-        let locked = try connection.rows(requests.lockTask, [.text(id.text)])
-        let attempt = locked.count > 0 ? locked.text(0, 1) ?? "" : found.attemptID
-        if try connection.rows(requests.isTooLate, [.text(attempt), name]).count > 0 {
-          return false
+      do {
+        return try connection.transaction {
+          // Others that send an event to the run wait.
+          let locked = try connection.rows(requests.lockTask, [.text(id.text)])
+          let attempt = locked.count > 0 ? locked.text(0, 1) ?? "" : found.attemptID
+          let removed =
+            replaces ? try connection.rows(requests.removeEvent, [name, task, .text(event)]) : nil
+          let earlier = try connection.rows(requests.isEvent, [name, values[2]])
+          _ = try connection.rows(requests.emit, values)
+          if let removed, removed.count > 0 {
+            let sent = PostgresValue.text(removed.text(0, 0) ?? "")
+            _ = try connection.rows(requests.setSent, [name, sent])
+          }
+          // An event that came in time has made the run ready.
+          let late = try connection.rows(requests.isTooLate, [.text(attempt), name])
+          if late.count > 0 { throw LateEvent() }
+          return earlier.count == 0 || mayBeDone && earlier.boolean(0, 0) == true
         }
-        if replaces {
-          _ = try connection.rows(requests.removeEvent, [name, task, .text(event)])
-        }
-        let earlier = try connection.rows(requests.isEvent, [name, values[2]])
-        _ = try connection.rows(requests.emit, values)
-        return earlier.count == 0 || mayBeDone && earlier.boolean(0, 0) == true
+      } catch is LateEvent {
+        return false
       }
     }
     if counts { changes.notify([.ready, .run(id), .event(id, event)]) }
     return counts
   }
+
+  /// Undoes what the sending of an event has done.
+  private struct LateEvent: Error {}
 
   // MARK: Retries
 
@@ -169,7 +179,8 @@ extension PostgresRunBackend {
     let requests = queue.requests
     return try await request { connection in
       try connection.transaction {
-        let ended = try connection.rows(requests.ended, [.integer(Self.delay(from: 0, to: age))])
+        let ended = try connection.rows(
+          requests.ended, [.integer(Self.delay(from: 0, to: age))])
         let names = (0..<ended.count).compactMap { ended.text($0, 0) }
         if !names.isEmpty { _ = try connection.rows(requests.remove, [.texts(names)]) }
         return names.count

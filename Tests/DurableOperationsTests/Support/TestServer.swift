@@ -48,7 +48,8 @@ struct TestServer: Sendable {
       """
       with attempts as (update absurd."r_\(queue)" set available_at = available_at - \(interval),
           completed_at = completed_at - \(interval)),
-        waits as (update absurd."w_\(queue)" set timeout_at = timeout_at - \(interval))
+        waits as (update absurd."w_\(queue)" set timeout_at = timeout_at - \(interval)),
+        events as (update absurd."e_\(queue)" set emitted_at = emitted_at - \(interval))
       update absurd."t_\(queue)" set enqueue_at = enqueue_at - \(interval),
         cancelled_at = cancelled_at - \(interval)
       """)
