@@ -1,7 +1,7 @@
 internal import CompositeOperations
 internal import DurableOperations
 
-/// The moment at which a process crashes.
+/// The point at which a process crashes.
 final class SimulatedCrash: Sendable {
   /// The number of the write, from 0.
   let write: Int

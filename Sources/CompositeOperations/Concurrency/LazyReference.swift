@@ -16,7 +16,7 @@ internal import Synchronization
 
   /// Sets the reference if it has not been set.
   ///
-  /// - Returns: The reference that is set now, which may be that of another thread.
+  /// - Returns: The reference that is set now, which another thread may have set.
   borrowing func storeIfNil(_ new: Instance) -> Instance {
     let retained = unsafe Unmanaged.passRetained(new)
     let (exchanged, current) = unsafe storage.compareExchange(

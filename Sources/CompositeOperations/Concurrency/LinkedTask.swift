@@ -7,7 +7,7 @@
 final class LinkedTask<Success: Sendable, Failure: Error>: Sendable {
   private struct State: Sendable {
     var task: Task<Success, Failure>?
-    /// The task, between its beginning and the moment when its handle is known. Its creator then
+    /// The task, between its beginning and the time at which its handle is known. Its creator then
     /// keeps its memory, and afterwards ``task`` does, which stays.
     var begun: RunningTask?
     var isCancelled = false

@@ -2,7 +2,7 @@ internal import CompositeOperations
 internal import Dispatch
 package import SQLiteSupport
 
-/// A moment of a transaction at which a test can end the process or make the store fail.
+/// A point in a transaction at which a test can end the process or make the store fail.
 package enum CommitMoment: Sendable {
   /// All writes of the transaction are made.
   case beforeCommit
@@ -10,7 +10,7 @@ package enum CommitMoment: Sendable {
   case afterCommit
 }
 
-/// A function that a store calls at the moments of its transactions. What it throws fails the
+/// A function that a store calls at these points of its transactions. An error that it throws fails the
 /// writes; an error before the commit also rolls them back.
 package typealias CommitHook = @Sendable (CommitMoment, SQLiteConnection) throws -> Void
 

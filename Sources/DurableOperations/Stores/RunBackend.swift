@@ -103,7 +103,7 @@ package protocol RunBackend: Sendable {
 
   /// Releases a claim without an outcome, so that any process may claim the run.
   ///
-  /// - Parameter hasFailed: Whether the store has failed: the run is parked for a moment, and the
+  /// - Parameter hasFailed: Whether the store has failed: the run is parked for a short time, and the
   ///   claim counts among those that did not finish a step.
   func release(by claim: ClaimToken, asFailed hasFailed: Bool) async throws
 

@@ -210,7 +210,7 @@ public struct DurableWorker: ComposableOperation {
   }
 
   /// Waits before the next claim, where claims are costly: for half of the places, so that it finds
-  /// many runs, or for a moment.
+  /// many runs, or for a short time.
   ///
   /// - Parameter isPartial: Whether the last claim found fewer runs than there were places.
   private func pause(

@@ -1,4 +1,4 @@
-/// The statements that claim runs, and those of the worker that has claimed one.
+/// The statements that claim runs, and the statements of the worker that has claimed one.
 ///
 /// Each write of a claim checks in its own statement that the claim is valid. The first parameters of
 /// such a statement are the queue ($1), the attempt ($2) and the worker ($3). It returns the number of

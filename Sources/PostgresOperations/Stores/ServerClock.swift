@@ -27,7 +27,7 @@ package final class ServerClock: Sendable {
   }
 
   private struct State: Sendable {
-    /// The clock of the server minus that of this machine.
+    /// The clock of the server minus the clock of this machine.
     var difference: Int64 = 0
     /// The time of this machine at the last comparison; nil before the first one.
     var compared: MachineTime?

@@ -66,7 +66,7 @@ private struct FlowWorld: CustomStringConvertible {
   private var runNumber = 1
   private var clock = 1_000
   private let folder = FlowFolder(ofFile: "/f/flow.yaml", flow: "f")
-  /// What the flow file last said, and its parse.
+  /// The last text of the flow file, and its parse.
   private var read: (text: String, file: FlowFile)?
   // The side of the planner.
   private var records: [ExactText: FlowRecord] = [:]
