@@ -138,7 +138,9 @@ public struct FetchChanges: ComposableOperation {
     var startsOver = token == nil
     var number = 1
     var starts = 1
+    var seen: Set<ChangeToken> = []
     while true {
+      if let token { seen.insert(token) }
       let (database, zone, since) = (database, zone, token)
       let request = readRequest("page \(number)", retries: retries) {
         try await database.changes(since: since, in: zone)
@@ -150,13 +152,19 @@ public struct FetchChanges: ComposableOperation {
           throw error
         }
         starts += 1
-        (token, startsOver) = (nil, true)
+        (token, startsOver, seen) = (nil, true, [])
         continue
       }
+      if page.hasMore, seen.contains(page.token) {
+        throw RecordError(
+          .invalid(
+            """
+            page \(number) of the changes ends at a position where an earlier page ended (\(page.token)), \
+            and more pages would follow, endlessly; this is an error of the database
+            """))
+      }
       try await body(FetchedChanges(page, startsOver: startsOver))
-      let isUnchanged = page.changed.isEmpty && page.deleted.isEmpty && page.token == token
-      // A database that has more changes but returns none would cause an endless loop.
-      if !page.hasMore || isUnchanged { return page.token }
+      if !page.hasMore { return page.token }
       (token, startsOver) = (page.token, false)
       number += 1
     }

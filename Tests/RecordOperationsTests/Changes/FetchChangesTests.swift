@@ -72,6 +72,36 @@ import Testing
     #expect(lost?.name == "tokenExpired" && quick.requestCount == 10)
   }
 
+  /// A database that is asked for changes, and answers each request with the next of some pages.
+  private func database(
+    answering pages: [(token: String, hasMore: Bool, isEmpty: Bool)]
+  ) -> PagedChanges {
+    PagedChanges(
+      pages.enumerated().map { number, page in
+        ChangePage(
+          changed: page.isEmpty ? [] : [DatabaseRecord("Book", "\(number)")], deleted: [],
+          token: ChangeToken(page.token), hasMore: page.hasMore)
+      })
+  }
+
+  @Test func `D6: a position that is repeated, with more to follow, is an error`() async throws {
+    let same = database(answering: [("a", true, false), ("a", true, false)])
+    let circle = database(
+      answering: [("a", true, false), ("b", true, false), ("a", true, false)])
+    let empty = database(answering: [("a", true, false), ("a", true, true)])
+    for database in [same, circle, empty] {
+      let error = await FetchChanges(in: database).run().error as? RecordError
+      #expect(error?.description.contains("(a)") == true, "\(error as Any)")
+      #expect(database.rest.isEmpty)
+    }
+    // The last page may end where it began.
+    let last = database(answering: [("a", true, false), ("a", false, true)])
+    #expect(try await FetchChanges(in: last).run().get().changed.count == 1)
+    let none = database(answering: [("a", false, true)])
+    let unchanged = try await FetchChanges(since: ChangeToken("a"), in: none).run().get()
+    #expect(unchanged.token == ChangeToken("a"))
+  }
+
   private final class LocalCopy: Sendable {
     let state = Lock<(records: [RecordID: DatabaseRecord], token: ChangeToken?)>(([:], nil))
 
@@ -136,5 +166,38 @@ import Testing
     let database = FaultyRecordDatabase(base) { _, _ in nil }
     let error = await FetchChanges(in: database).run().error as? RecordError
     #expect(error?.name == "unsupported" && database.requestCount == 0)
+  }
+}
+
+/// A database whose changes are given pages.
+private final class PagedChanges: RecordDatabase {
+  private let base = MemoryRecordDatabase()
+  private let pages: Lock<[ChangePage]>
+
+  init(_ pages: [ChangePage]) { self.pages = Lock(pages) }
+
+  var rest: [ChangePage] { pages.withLock(\.self) }
+  var limits: RecordLimits { base.limits }
+  var capabilities: RecordCapabilities { base.capabilities }
+
+  func accountStatus() async throws -> AccountStatus { .available }
+  func identity() async throws -> String? { nil }
+
+  func modify(_ batch: RecordBatch) async throws -> [RecordReply] { try await base.modify(batch) }
+
+  func lookup(
+    _ ids: [RecordID], keys: [String]?
+  ) async throws -> [RecordID: DatabaseRecord] {
+    try await base.lookup(ids, keys: keys)
+  }
+
+  func query(
+    _ query: RecordQuery, after cursor: RecordCursor?, atMost count: Int
+  ) async throws -> RecordPage {
+    try await base.query(query, after: cursor, atMost: count)
+  }
+
+  func changes(since token: ChangeToken?, in zone: RecordZone) async throws -> ChangePage {
+    pages.withLock { $0.removeFirst() }
   }
 }
