@@ -18,7 +18,8 @@ public struct CloudKitOptions: Sendable {
   /// zones that were created does CloudKit report changes and save batches atomically.
   public var zone: String
   /// The types of the records. CloudKit reports only the name of a deleted record. A change is
-  /// therefore reported as a deletion of a record of each of these types.
+  /// therefore reported as a deletion of a record of each of these types. The changes of records of other types are
+  /// not reported.
   public var types: [String]
   /// The types of the records that references refer to, by the type and the field: `"Book.author"`.
   /// CloudKit stores only the name of the record. For a field that is missing here, the type is

@@ -107,7 +107,7 @@ extension CloudKitRecordDatabase {
   /// Returns a page of changes since a token.
   ///
   /// CloudKit reports the name of a deleted record, but not its type: see
-  /// ``CloudKitOptions/types``. It does not report that a token has expired either: a request with a
+  /// ``CloudKitOptions/types``. Records of other types are left out. It does not report that a token has expired either: a request with a
   /// token that CloudKit rejects is followed by one without it.
   ///
   /// - Throws: A `RecordError` if the token has expired, the database or the zone does not report
@@ -140,7 +140,9 @@ extension CloudKitRecordDatabase {
       throw RecordError(
         .other(CloudKitResponseError(operation: "changes/zone", cause: "it has no syncToken")))
     }
-    let results = page.records ?? []
+    // Records of other types may have fields that cannot be read, and belong to other programs.
+    let types = Set(options.types)
+    let results = (page.records ?? []).filter { $0.recordType.map(types.contains) ?? true }
     for result in results {
       if let failure = result.failure { throw failure.error(isWrite: false) }
     }

@@ -129,4 +129,17 @@ import Testing
     #expect(saved[0]["title"] == "Persuasion" && saved[0].tag != found.tag)
     #expect(fixture.server.records()["1"]?.fields["place"] == place)
   }
+
+  @Test func `Y5: changes of records of types that are not listed are left out`() async throws {
+    let fixture = try await CloudKitFixture.private(types: ["Book"])
+    let image = CloudField(type: "ASSETID", value: ["size": 1])
+    for (name, type) in [("1", "Book"), ("2", "Photo")] {
+      fixture.server.save(
+        name, type: type, fields: type == "Photo" ? ["image": image] : ["title": .string("Emma")],
+        in: "private", zone: CloudKitFixture.zone)
+    }
+    let changes = try await FetchChanges(in: fixture.database).run().get()
+    #expect(changes.changed.map(\.id) == [RecordID("Book", "1")])
+    #expect(changes.deleted.isEmpty)
+  }
 }
