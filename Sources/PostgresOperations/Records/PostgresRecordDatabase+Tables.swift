@@ -57,6 +57,23 @@ extension PostgresRecordDatabase: ServedRecordDatabase {
   }
 }
 
+extension PostgresRecordDatabase: TableDescribing {
+  package func descriptions(of types: [String]) async throws -> [String: TableDescription]? {
+    try await read { session in
+      let valid = types.filter { (try? PostgresRecordSchema.check(type: $0)) != nil }
+      let tables = try session.load(valid.map { PostgresRecordSession.TypeName($0) })
+      var found: [String: TableDescription] = [:]
+      for type in valid {
+        guard let table = tables[PostgresRecordSession.TypeName(type)] ?? nil else { continue }
+        found[type] = TableDescription(
+          columns: table.readableFields.map { ($0.name, $0.declaredType) },
+          isTracked: table.isTracked)
+      }
+      return found
+    }
+  }
+}
+
 extension PostgresRecordSession {
   /// Returns the tables and views of the schema, sorted by their names.
   ///

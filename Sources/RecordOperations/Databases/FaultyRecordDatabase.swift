@@ -37,7 +37,7 @@ public final class FaultyRecordDatabase: RecordDatabase {
     case failing(@Sendable (RecordChange) -> RecordError?)
   }
 
-  private let base: any RecordDatabase
+  let base: any RecordDatabase
   private let fault: @Sendable (Request, Int) async -> Fault?
   private let count = Lock(0)
 

@@ -45,6 +45,10 @@ public struct MirrorReport: Hashable, Sendable {
   /// fetch it; `nil` if there is none.
   public package(set) var delayedSince: Date?
 
+  /// The mirrored types of which neither database has a table, such as misspelled ones, if the remote
+  /// database knows its tables.
+  public package(set) var missingTypes: [String] = []
+
   package init() {}
 
   /// Whether the round changed neither database.
@@ -61,6 +65,7 @@ public struct MirrorReport: Hashable, Sendable {
     startedOver = startedOver || next.startedOver
     usesChanges = next.usesChanges
     delayedSince = next.delayedSince
+    missingTypes = next.missingTypes
   }
 
   mutating func count(_ change: StoredChange) {
@@ -76,13 +81,14 @@ public struct MirrorReport: Hashable, Sendable {
 }
 
 extension MirrorReport: CustomStringConvertible {
-  /// The counts that are not zero: `3 saved, 1 sent, 1 conflict`.
+  /// The counts that are not zero, and the missing types: `3 saved, 1 sent, 1 conflict, no table Bok`.
   public var description: String {
     let parts = [
       (saved, "saved"), (deleted, "deleted"), (sent, "sent"), (sentDeletions, "deletions sent"),
       (conflicts, conflicts == 1 ? "conflict" : "conflicts"), (rejected, "rejected"),
     ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
-    return parts.isEmpty ? "no changes" : parts.joined(separator: ", ")
+    let counts = parts.isEmpty ? ["no changes"] : parts
+    return (counts + missingTypes.map { "no table \($0)" }).joined(separator: ", ")
   }
 }
 

@@ -6,6 +6,8 @@ extension MirrorRound {
   /// Fetches the changes of the remote database and merges them into the local file.
   nonisolated(nonsending) func pull() async throws {
     let mirror = mirror
+    // Before the changes: a column that is added meanwhile is new in the next round.
+    let changed = try await changedTables()
     if mirror.remote.capabilities.contains(.changes) {
       let token = try await mirror.local.read { connection in
         try MirrorTables(connection: connection, mirror: mirror.name).position()?.token
@@ -16,7 +18,13 @@ extension MirrorRound {
           .named(fetch.operationName))
     } else {
       count { $0.usesChanges = false }
-      try await queryAll()
+      let identity = try await mirror.remote.identity()
+      try await store { store in try store.startOver(in: identity) }
+      for type in mirror.types { try await queryAll(type) }
+    }
+    for (type, columns) in changed {
+      try await queryAll(type)
+      try await store { store in try store.tables.save(columns: columns, of: type) }
     }
     let types = mirror.types
     let isDone = try await mirror.local.read { connection in
@@ -130,22 +138,69 @@ extension MirrorRound {
     }
   }
 
-  /// Fetches all records of a database that does not report changes.
-  private nonisolated(nonsending) func queryAll() async throws {
-    let identity = try await mirror.remote.identity()
-    try await store { store in try store.startOver(in: identity) }
-    for type in mirror.types {
-      var cursor: RecordCursor?
-      repeat {
-        let (remote, after) = (mirror.remote, cursor)
-        let page = try await context.run(
-          readRequest("query \(type)", retries: mirror.retries) {
-            try await remote.query(
-              RecordQuery(type), after: after, atMost: min(remote.limits.page, 1_000))
-          })
-        try await store { store in try store.integrate(page.records.orderedByReferences) }
-        cursor = page.cursor
-      } while cursor != nil
+  /// Looks for remote tables with new columns. Their values in rows that have not changed since, such as defaults, are
+  /// no changes of records, so all records are fetched.
+  ///
+  /// - Returns: The types whose records have to be fetched, with the columns of their tables.
+  /// - Throws: A ``RecordError`` if a table is not tracked: its records would be missing.
+  private nonisolated(nonsending) func changedTables() async throws -> [(String, Set<String>)] {
+    let (mirror, types) = (mirror, mirror.types)
+    guard mirror.remote.capabilities.contains(.changes),
+      let remote = mirror.remote as? any TableDescribing
+    else { return [] }
+    let request = readRequest("tables", retries: mirror.retries) {
+      try await remote.descriptions(of: types)
     }
+    guard let found = try await context.run(request) else { return [] }
+    let untracked = found.filter { !$0.value.isTracked }.keys.sorted()
+    if let first = untracked.first {
+      throw RecordError(
+        .unsupported(
+          """
+          the remote database does not track the changes of \(untracked.joined(separator: ", ")), so their \
+          records would be missing: call keepChanges(of: ["\(first)"\(untracked.count > 1 ? ", …" : "")]) \
+          there, or leave them out of the mirrored types
+          """))
+    }
+    let (changed, missing) = try await mirror.local.read { connection in
+      let tables = MirrorTables(connection: connection, mirror: mirror.name)
+      let isNew = try tables.position()?.token == nil
+      var changed: [(type: String, columns: Set<String>, isFetched: Bool)] = []
+      for type in types {
+        guard let columns = found[type]?.columns else { continue }
+        switch try tables.columns(of: type) {
+        case .complete(columns): continue
+        case .complete(let known): changed.append((type, columns, columns.isSubset(of: known)))
+        // All records are fetched as changes.
+        case .incomplete: changed.append((type, columns, isNew))
+        case .none: changed.append((type, columns, try isNew || !tables.knows(type)))
+        }
+      }
+      return (changed, try types.filter { try found[$0] == nil && connection.table($0) == nil })
+    }
+    count { $0.missingTypes = missing }
+    if changed.isEmpty { return [] }
+    try await store { store in
+      for (type, columns, isFetched) in changed {
+        try store.tables.save(columns: isFetched ? columns : nil, of: type)
+        if !isFetched { try store.tables.markAllMissing(of: type) }
+      }
+    }
+    return changed.filter { !$0.isFetched }.map { ($0.type, $0.columns) }
+  }
+
+  /// Fetches all records of a type.
+  private nonisolated(nonsending) func queryAll(_ type: String) async throws {
+    var cursor: RecordCursor?
+    repeat {
+      let (remote, after) = (mirror.remote, cursor)
+      let page = try await context.run(
+        readRequest("query \(type)", retries: mirror.retries) {
+          try await remote.query(
+            RecordQuery(type), after: after, atMost: min(remote.limits.page, 1_000))
+        })
+      try await store { store in try store.integrate(page.records.orderedByReferences) }
+      cursor = page.cursor
+    } while cursor != nil
   }
 }

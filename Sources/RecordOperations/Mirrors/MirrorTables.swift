@@ -29,6 +29,12 @@ struct MirrorTables {
     side TEXT NOT NULL)
     """,
   ]
+  /// The columns that the remote tables had when their records were last fetched as a whole; NULL until
+  /// they are.
+  private static let typesDefinition = """
+    CREATE TABLE "_record_mirror_types" (mirror TEXT NOT NULL, type TEXT NOT NULL, columns TEXT, \
+    PRIMARY KEY (mirror, type))
+    """
 
   // MARK: The mirror
 
@@ -47,7 +53,20 @@ struct MirrorTables {
   /// Whether the tables exist.
   func exist() throws -> Bool { try connection.hasTable("_record_mirrors") }
 
-  func create() throws { for sql in Self.definitions { try connection.execute(sql) } }
+  private func haveTypes() throws -> Bool { try connection.hasTable("_record_mirror_types") }
+
+  /// Creates the tables that do not exist.
+  func create() throws {
+    if try !exist() { for sql in Self.definitions { try connection.execute(sql) } }
+    if try haveTypes() { return }
+    try connection.execute(Self.typesDefinition)
+    // An earlier version did not know the columns, and may have missed the values of new ones.
+    try connection.execute(
+      """
+      INSERT INTO "_record_mirror_types" SELECT DISTINCT mirror, type, NULL \
+      FROM "_record_mirror_bases"
+      """)
+  }
 
   /// The position; nil if the mirror is new.
   func position() throws -> Position? {
@@ -151,25 +170,55 @@ struct MirrorTables {
 
   /// Removes all entries.
   func forgetAll() throws {
+    for table in ["_record_mirror_bases", "_record_mirror_types"] {
+      try connection.execute("DELETE FROM \"\(table)\" WHERE mirror = ?1", [.text(mirror)])
+    }
+  }
+
+  // MARK: Columns of remote tables
+
+  /// What the mirror knows of the columns of a remote table.
+  enum KnownColumns: Equatable {
+    /// Nothing: it has never seen the table.
+    case none
+    /// The records of the table have to be fetched as a whole.
+    case incomplete
+    case complete(Set<String>)
+  }
+
+  func columns(of type: String) throws -> KnownColumns {
+    let text = try connection.fetchOne(
+      "SELECT columns FROM \"_record_mirror_types\" WHERE mirror = ?1 AND type = ?2",
+      [.text(mirror), .text(type)]
+    ) { $0.text(at: 0) }
+    guard let text else { return .none }
+    return text.map { .complete(Set(JSONValue(parsing: $0)?.texts ?? [])) } ?? .incomplete
+  }
+
+  /// - Parameter columns: Nil if the records have to be fetched as a whole.
+  func save(columns: Set<String>?, of type: String) throws {
+    let text = try columns.map { try FieldValue.listText($0.sorted().map { .string($0) }) }
     try connection.execute(
-      "DELETE FROM \"_record_mirror_bases\" WHERE mirror = ?1", [.text(mirror)])
+      "INSERT OR REPLACE INTO \"_record_mirror_types\" VALUES (?1, ?2, ?3)",
+      [.text(mirror), .text(type), .optional(text)])
   }
 
   /// Whether nothing has to be prepared for a round: the tables exist, and the changes of each
   /// mirrored table are tracked.
   func arePrepared(for types: [String]) throws -> Bool {
-    guard try exist(), try position()?.types == types else { return false }
+    guard try exist(), try haveTypes(), try position()?.types == types else { return false }
     return try types.allSatisfy { type in
       guard let table = try connection.table(type) else { return try !knows(type) }
       return table.isTracked
     }
   }
 
-  /// Removes the entries of the records of a type.
+  /// Removes the entries of a type.
   func forget(_ type: String) throws {
-    try connection.execute(
-      "DELETE FROM \"_record_mirror_bases\" WHERE type = ?1 AND mirror = ?2",
-      [.text(type), .text(mirror)])
+    for table in ["_record_mirror_bases", "_record_mirror_types"] {
+      try connection.execute(
+        "DELETE FROM \"\(table)\" WHERE type = ?1 AND mirror = ?2", [.text(type), .text(mirror)])
+    }
   }
 
   func removeBase(of id: RecordID) throws {
@@ -183,12 +232,14 @@ struct MirrorTables {
     "pending = pending & ~2 | 1, waiting = NULL, waiting_tag = NULL"
 
   /// Marks all records that the remote database had as missing, until it reports them again.
-  func markAllMissing() throws {
+  ///
+  /// - Parameter type: Only the records of this type; nil for all.
+  func markAllMissing(of type: String? = nil) throws {
     try connection.execute(
       """
       UPDATE "_record_mirror_bases" SET \(Self.missing) WHERE mirror = ?1 \
-      AND (tag IS NOT NULL OR waiting IS NOT NULL)
-      """, [.text(mirror)])
+      AND (tag IS NOT NULL OR waiting IS NOT NULL) AND (?2 IS NULL OR type = ?2)
+      """, [.text(mirror), .optional(type)])
   }
 
   /// Marks a record that the mirror knows as missing in the remote database.

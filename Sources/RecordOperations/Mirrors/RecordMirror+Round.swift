@@ -85,7 +85,7 @@ final class MirrorRound: Sendable {
     try await mirror.local.write { connection in
       let tables = MirrorTables(connection: connection, mirror: mirror.name)
       try connection.createTrackingTables()
-      if try !tables.exist() { try tables.create() }
+      try tables.create()
       var position =
         try tables.position()
         ?? MirrorTables.Position(types: [], remote: nil, token: nil, examined: 0)

@@ -1,0 +1,101 @@
+import CompositeOperations
+import RecordOperations
+import SQLiteSupport
+import Testing
+
+/// Columns and tables of the remote database that the mirror has not seen before.
+@Suite struct MirrorColumnTests {
+  private let folder: TemporaryFolder
+  private let local: SQLiteRecordDatabase
+  private let remote: SQLiteRecordDatabase
+
+  init() async throws {
+    folder = try TemporaryFolder()
+    local = SQLiteRecordDatabase(folder.file("local.sqlite"))
+    remote = SQLiteRecordDatabase(folder.file("remote.sqlite"))
+    try await execute(
+      "CREATE TABLE Book (id TEXT PRIMARY KEY NOT NULL, title TEXT)",
+      "INSERT INTO Book VALUES ('1', 'Emma'), ('2', 'Persuasion'), ('3', 'Sanditon')")
+    try await remote.keepChanges(of: ["Book"])
+  }
+
+  private func execute(_ statements: String...) async throws {
+    try await remote.write { connection in for sql in statements { try connection.execute(sql) } }
+  }
+
+  private func sync(
+    _ types: [String] = ["Book"], with database: (any RecordDatabase)? = nil
+  ) async throws -> MirrorReport {
+    try await RecordMirror(of: types, in: local, with: database ?? remote).sync.run().get()
+  }
+
+  private func values(_ key: String) async throws -> [FieldValue] {
+    let records = try await local.all(RecordQuery("Book"))
+    return records.sorted { $0.id.name < $1.id.name }.map { $0[key] }
+  }
+
+  @Test func `M1: a column that is added with a default arrives for all rows`() async throws {
+    #expect(try await sync().saved == 3)
+    #expect(try await sync().isEmpty)
+    try await execute(
+      "ALTER TABLE Book ADD COLUMN status TEXT NOT NULL DEFAULT 'active'",
+      "UPDATE Book SET title = 'Emma 2' WHERE id = '1'")
+    try await local.save(record("2", ["title": "Persuasion 2"]), policy: .changedKeys)
+    let report = try await sync()
+    #expect(report.saved == 3 && report.sent == 1 && report.rejected == 0, "\(report)")
+    #expect(try await values("status") == ["active", "active", "active"])
+    #expect(try await remote.record(RecordID("Book", "2"))?["title"] == "Persuasion 2")
+    #expect(try await sync().isEmpty)
+  }
+
+  @Test func `M1: a round that fails while it fetches a new column is completed by the next one`()
+    async throws
+  {
+    _ = try await sync()
+    try await execute("ALTER TABLE Book ADD COLUMN pages INTEGER DEFAULT 100")
+    let faulty = FaultyRecordDatabase(remote) { request, _ in
+      if case .query = request { .refusing(RecordError(.storage("the disk"))) } else { nil }
+    }
+    await #expect(throws: RecordError.self) { _ = try await sync(with: faulty) }
+    // Meanwhile the records count as missing, and must not be deleted.
+    try await execute(
+      "ALTER TABLE Book DROP COLUMN pages", "DELETE FROM Book WHERE id = '3'")
+    let report = try await sync()
+    #expect(report.deleted == 1, "\(report)")
+    #expect(try await values("title") == ["Emma", "Persuasion"])
+    #expect(try await sync().isEmpty)
+  }
+
+  @Test func `M1: a table that the remote database does not track is an error that names it`()
+    async throws
+  {
+    try await execute(
+      "CREATE TABLE Note (id TEXT PRIMARY KEY NOT NULL, text TEXT)",
+      "INSERT INTO Note VALUES ('1', 'missing')")
+    let error = await #expect(throws: RecordError.self) { _ = try await sync(["Book", "Note"]) }
+    #expect(error?.description.contains(#"Note"#) == true)
+    #expect(error?.description.contains("keepChanges") == true)
+    try await remote.keepChanges(of: ["Note"])
+    #expect(try await sync(["Book", "Note"]).saved == 4)
+  }
+
+  @Test func `M1: a report names the types of which neither database has a table`() async throws {
+    let report = try await sync(["Book", "Bok"])
+    #expect(report.missingTypes == ["Bok"])
+    #expect("\(report)" == "3 saved, no table Bok")
+    try await local.save(record("1", type: "Bok", ["n": 1]))
+    #expect(try await sync(["Book", "Bok"]).missingTypes.isEmpty)
+  }
+
+  @Test func `M1: a mirror of an earlier version fetches the columns that it may have missed`()
+    async throws
+  {
+    _ = try await sync()
+    try await execute("ALTER TABLE Book ADD COLUMN status TEXT DEFAULT 'active'")
+    // As that version has left the file.
+    try await local.write { try $0.execute("DROP TABLE _record_mirror_types") }
+    #expect(try await sync().saved == 3)
+    #expect(try await values("status") == ["active", "active", "active"])
+    #expect(try await sync().isEmpty)
+  }
+}
