@@ -30,9 +30,10 @@ extension PostgresError {
 
   /// Whether the error concerns a change, and not the whole request.
   var isOfChange: Bool {
-    guard kind == .refused, code != "42501" else { return false }
+    guard kind == .refused else { return false }
     return switch code.prefix(2) {
-    // Data, constraints, triggers, checks of views, and sizes. Errors of names and types too.
+    // Data, constraints, triggers, checks of views, sizes, and permissions, which policies grant for single rows.
+    // Errors of names and types too.
     case "21", "22", "23", "27", "42", "44", "54", "P0", "0A": !isOutdatedStatement
     default: false
     }

@@ -7,7 +7,7 @@ enum PostgresSchemaStatements {
     "read the versions of tables", "SELECT c.relname, \(version) \(from)")
 
   /// The tables: name, version, kind, whether it is a partition, the triggers that track it, whether
-  /// it was created here, and whether this role may read the table and the states of records.
+  /// it was created here, and whether this role may read the table, lock its rows, and read the states of records.
   static let tables = PostgresStatement(
     "read tables",
     """
@@ -15,7 +15,8 @@ enum PostgresSchemaStatements {
       (SELECT count(*) FROM pg_trigger AS g WHERE g.tgrelid = c.oid AND g.tgenabled IN ('O', 'A')
         AND g.tgname IN (\(PostgresTracking.triggers.map { "'\($0)'" }.joined(separator: ", ")))
         AND g.tgargs = \(arguments("c.relname"))),
-      \(isOwn("c.oid")), has_any_column_privilege(c.oid, 'SELECT'), coalesce(
+      \(isOwn("c.oid")), has_any_column_privilege(c.oid, 'SELECT'),
+      has_any_column_privilege(c.oid, 'UPDATE'), coalesce(
         has_table_privilege(to_regclass(quote_ident($1::text) || '.record_states'), 'SELECT'), false)
     \(from)
     """)

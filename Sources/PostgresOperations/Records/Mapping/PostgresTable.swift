@@ -17,6 +17,8 @@ final class PostgresTable: Sendable {
   let isTracked: Bool
   /// Whether this role may read it.
   let isReadable: Bool
+  /// Whether this role may lock its rows, which requires the privilege to update them.
+  let isLockable: Bool
   /// The version of its definition.
   let version: String
   /// The quoted name of the table of states; nil if the table is not tracked, or if this role may
@@ -26,8 +28,8 @@ final class PostgresTable: Sendable {
 
   init(
     name: String, in schema: PostgresRecordSchema, isPlain: Bool, columns: [PostgresColumn],
-    key: PostgresKey, isOwn: Bool, isTracked: Bool, isReadable: Bool, hasReadableStates: Bool,
-    version: String
+    key: PostgresKey, isOwn: Bool, isTracked: Bool, isReadable: Bool, isLockable: Bool,
+    hasReadableStates: Bool, version: String
   ) {
     self.name = name
     quoted = schema.qualified(name)
@@ -37,6 +39,7 @@ final class PostgresTable: Sendable {
     self.isOwn = isOwn
     self.isTracked = isTracked
     self.isReadable = isReadable
+    self.isLockable = isLockable
     self.version = version
     states = isTracked && hasReadableStates ? schema.states : nil
     columnsByName = Dictionary(columns.map { ($0.name, $0) }) { first, _ in first }

@@ -79,7 +79,8 @@ struct PostgresTableReader {
       name: name, in: schema, isPlain: isPlain, columns: columns,
       key: isPlain ? PostgresKey(keyColumns) : .none, isOwn: isOwn,
       isTracked: rows.integer(row, 4) == Int64(PostgresTracking.triggers.count),
-      isReadable: rows.boolean(row, 6) ?? false, hasReadableStates: rows.boolean(row, 7) ?? false,
+      isReadable: rows.boolean(row, 6) ?? false, isLockable: rows.boolean(row, 7) ?? false,
+      hasReadableStates: rows.boolean(row, 8) ?? false,
       version: rows.text(row, 1) ?? "")
   }
 

@@ -31,33 +31,37 @@ extension PostgresRecordSession {
     return try applyEach(batch)
   }
 
-  /// Locks the stored records of changes, and reads them.
+  /// Locks the stored records of changes, and reads them. A role may have the permission to do neither for some tables:
+  /// their changes are attempted without, and each one is refused, or not, by itself.
   func lockedPlan(of changes: [RecordChange]) throws -> PostgresSavePlan {
     let possible = changes.filter { (try? PostgresSavePlan.check($0)) != nil }
-    var groups: [(reader: PostgresRowReader, ids: [RecordID])] = []
+    var groups: [(reader: PostgresRowReader, ids: [RecordID], statement: Int)] = []
     let (tables, rows) = try rows(of: possible.map(\.id.type)) { tables in
       groups = []
       var statements: [Statement] = []
       for (type, changes) in Dictionary(grouping: possible, by: { TypeName($0.id.type) }) {
-        guard let table = tables[type] ?? nil, table.isPlain, !table.key.isNone else { continue }
+        guard let table = tables[type] ?? nil, table.isPlain, !table.key.isNone, table.isReadable
+        else { continue }
         let named = changes.compactMap { change in
           table.key.values(of: change.id.name).map { (change.id, $0) }
         }
         if named.isEmpty { continue }
         let reader = PostgresRowReader(table, table.readableFields)
-        groups.append((reader, named.map(\.0)))
         let isDeleting = changes.contains { if case .delete = $0 { true } else { false } }
         // Sorted, so that concurrent requests do not deadlock.
         let sorted = named.map(\.1).sorted { $0.lexicographicallyPrecedes($1) }
-        statements.append(lock(sorted, of: table, forDeletion: isDeleting))
+        if table.isLockable {
+          statements.append(lock(sorted, of: table, forDeletion: isDeleting))
+        }
         // A separate statement sees what the transactions before the lock have committed.
+        groups.append((reader, named.map(\.0), statements.count))
         statements.append(selection(of: named.map(\.1), by: reader))
       }
       return statements
     }
     var existing: [RecordID: DatabaseRecord] = [:]
-    for (index, (reader, ids)) in groups.enumerated() {
-      let rows = rows[index * 2 + 1]
+    for (reader, ids, statement) in groups {
+      let rows = rows[statement]
       for row in 0..<rows.count {
         let id = ids[Int(rows.integer(row, 0) ?? 1) - 1]
         existing[id] = reader.record(id.name, rows, row, from: 1)

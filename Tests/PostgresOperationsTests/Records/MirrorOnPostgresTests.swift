@@ -1,0 +1,148 @@
+import CompositeOperations
+import Foundation
+import PostgresOperations
+import RecordOperations
+import TestSupport
+import Testing
+
+/// Mirrors of tables that a role may change only in part, and of tables that change.
+@Suite(.enabled(if: PrivateServer.missingServer == nil), .timeLimit(.minutes(10)))
+struct MirrorOnPostgresTests {
+  // Open transactions of other tests would delay the changes.
+  private static let server = PrivateServer(settings: ["autovacuum=off"])
+
+  private struct Fixture {
+    let schema: RecordSchema
+    let remote: PostgresRecordDatabase
+    let local: SQLiteRecordDatabase
+    let folder: TemporaryFolder
+    let types: [String]
+
+    /// - Parameters:
+    ///   - tables: The tables, which an administrator creates.
+    ///   - rights: The privileges, policies and triggers. `ROLE` is the name of the role of the mirror.
+    init(_ types: [String], _ tables: String, rights: String) async throws {
+      self.types = types
+      schema = try await RecordSchema(on: server)
+      try await schema.create(tables)
+      try await schema.database().keepChanges(of: types)
+      let role = "mirror_" + schema.name.suffix(8)
+      try await schema.query(
+        """
+        create role ROLE login; grant usage on schema "\(schema.name)" to ROLE;
+        grant select on all tables in schema "\(schema.name)" to ROLE; \(rights)
+        """.replacing("ROLE", with: role))
+      remote = schema.database(at: schema.address.replacing("postgres@", with: "\(role)@"))
+      folder = try TemporaryFolder()
+      local = SQLiteRecordDatabase(folder.url.appendingPathComponent("local.sqlite").path)
+    }
+
+    var mirror: RecordMirror { RecordMirror(of: types, in: local, with: remote) }
+
+    func rejections() async throws -> [String: String] {
+      let found = try await mirror.rejections()
+      return Dictionary(uniqueKeysWithValues: found.map { ("\($0.key)", $0.value) })
+    }
+  }
+
+  @Test func `M9: a record that a policy or a trigger does not permit is rejected alone`()
+    async throws
+  {
+    let fixture = try await Fixture(
+      ["Note"], "create table \"Note\" (id text primary key, owner text, text text)",
+      rights: """
+        grant all on "Note" to ROLE; alter table "Note" enable row level security;
+        create policy own on "Note" to ROLE using (owner <> 'other') with check (owner <> 'other');
+        create function refuse() returns trigger language plpgsql as $$ begin
+          if new.owner = 'guest' then
+            raise exception 'only for members' using errcode = 'insufficient_privilege';
+          end if;
+          return new; end $$;
+        create trigger refuse before insert on "Note" for each row execute function refuse();
+        insert into "Note" values ('1', 'me', 'first'), ('2', 'other', 'hidden')
+        """)
+    _ = try await fixture.mirror.sync.run().get()
+    #expect(try await fixture.local.record("Note", "2") == nil)
+    try await fixture.local.save(
+      record("Note", "1", ["text": "edited"]), record("Note", "3", ["owner": "other"]),
+      record("Note", "4", ["owner": "me"]), record("Note", "5", ["owner": "guest"]),
+      policy: .changedKeys)
+    for _ in 0..<2 {
+      let report = try await fixture.mirror.sync.run().get()
+      #expect(report.rejected <= 2)
+    }
+    #expect(
+      try await fixture.schema.query("select id, text from \"Note\" order by id")
+        == "1|edited\n2|hidden\n4|")
+    let rejections = try await fixture.rejections()
+    #expect(rejections.keys.sorted() == ["Note/3", "Note/5"])
+    #expect(rejections["Note/3"]?.contains("row-level security policy") == true, "\(rejections)")
+    #expect(rejections["Note/5"]?.contains("only for members") == true, "\(rejections)")
+  }
+
+  @Test
+  func `M9: the edits of a table that a role may only read are rejected, and others are sent`()
+    async throws
+  {
+    let fixture = try await Fixture(
+      ["Read", "Append", "Write"],
+      ["Read", "Append", "Write"].map {
+        "create table \"\($0)\" (id text primary key, n int); insert into \"\($0)\" values ('1', 1)"
+      }.joined(separator: "; "),
+      rights: "grant insert on \"Append\" to ROLE; grant all on \"Write\" to ROLE")
+    _ = try await fixture.mirror.sync.run().get()
+    for type in fixture.types {
+      try await fixture.local.save(
+        record(type, "1", ["n": 10]), record(type, "2", ["n": 2]), policy: .changedKeys)
+    }
+    try await fixture.local.save(record("Write", "3", ["n": 3]))
+    try await fixture.local.delete(RecordID("Write", "3"))
+    _ = try await fixture.mirror.sync.run().get()
+    for (type, rows) in [("Read", "1|1"), ("Append", "1|1\n2|2"), ("Write", "1|10\n2|2")] {
+      let found = try await fixture.schema.query("select * from \"\(type)\" order by id")
+      #expect(found == rows, "\(type)")
+    }
+    let rejections = try await fixture.rejections()
+    #expect(rejections.keys.sorted() == ["Append/1", "Read/1", "Read/2"])
+    #expect(rejections.values.allSatisfy { $0.contains("permission denied") }, "\(rejections)")
+    // A privilege that is granted later.
+    let role = "mirror_" + fixture.schema.name.suffix(8)
+    try await fixture.schema.query("grant all on \"Read\" to \(role)")
+    _ = try await fixture.mirror.sync.run().get()
+    #expect(
+      try await fixture.schema.query("select * from \"Read\" order by id") == "1|10\n2|2")
+    #expect(try await fixture.rejections().keys.sorted() == ["Append/1"])
+  }
+
+  @Test func `M1: a column that is added with a default arrives from PostgreSQL for all rows`()
+    async throws
+  {
+    let schema = try await RecordSchema(on: Self.server)
+    try await schema.create(
+      """
+      create table "Note" (id text primary key, text text);
+      insert into "Note" select i::text, 'note ' || i from generate_series(1, 2500) i;
+      create table "Other" (id text primary key)
+      """)
+    let remote = schema.database()
+    try await remote.keepChanges(of: ["Note"])
+    let folder = try TemporaryFolder()
+    let local = SQLiteRecordDatabase(folder.url.appendingPathComponent("local.sqlite").path)
+    let mirror = RecordMirror(of: ["Note"], in: local, with: remote)
+    #expect(try await mirror.sync.run().get().saved == 2_500)
+    try await schema.query(
+      """
+      alter table "Note" add column status text not null default 'active';
+      update "Note" set text = 'new' where id = '1'; delete from "Note" where id = '2'
+      """)
+    let report = try await mirror.sync.run().get()
+    #expect(report.saved == 2_499 && report.deleted == 1, "\(report)")
+    let query = QueryRecords("Note", in: local, where: Field("status") == "active")
+    let found = try await query.run().get()
+    #expect(found.count == 2_499)
+    #expect(try await mirror.sync.run().get().isEmpty)
+    let untracked = RecordMirror(of: ["Note", "Other"], in: local, with: remote)
+    let error = await recordError { _ = try await untracked.sync.run().get() }
+    #expect(error?.description.contains("Other") == true, "\(error as Any)")
+  }
+}
