@@ -170,6 +170,32 @@ import Testing
     }
   }
 
+  @Test(arguments: [false, true])
+  func `J10: a worker whose journal is removed or replaced ends in an error that says so`(
+    isReplaced: Bool
+  ) async throws {
+    try await withTemporaryFile { file in
+      let store = RunStore.sqlite(file)
+      let worker = DurableWorker(in: store, running: [Sum.self]).start()
+      #expect(try await store.start(Sum(count: 1), named: "r").outcome.result != nil)
+      for suffix in ["", "-wal", "-shm"] {
+        try? FileManager.default.removeItem(atPath: file + suffix)
+      }
+      if isReplaced { try await RunStore.sqlite(file).start(Sum(count: 1), named: "other") }
+      let error = await worker.outcome.error as? RunStoreError
+      #expect(error?.reason == .notAccessible, "\(error as Any)")
+    }
+  }
+
+  @Test func `J24: a folder is refused as a folder`() async throws {
+    let folder = try CrashFolder()
+    let path = (folder.journal as NSString).deletingLastPathComponent
+    let error = await #expect(throws: RunStoreError.self) {
+      try await RunStore.sqlite(path).start(Sum(count: 1), named: "r")
+    }
+    #expect(error?.description.contains("is a folder") == true, "\(error as Any)")
+  }
+
   @Test func `J24: a file with two names is refused`() async throws {
     try await withTemporaryFile { file in
       try await RunStore.sqlite(file).start(Sum(count: 1), named: "r")

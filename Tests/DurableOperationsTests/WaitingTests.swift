@@ -123,9 +123,19 @@ import Testing
       try await test.interrupt(
         Single(.limitedEvent), afterStoring: "\(test.store.backend.options.milliseconds + 60_000)",
         as: .wake, under: "@event:go", ofStep: "AwaitedEvent(go)")
-      test.time.pass(.seconds(61))
-      // No process knows the limit.
+      // No process runs it.
+      test.time.pass(.seconds(60))
+      #expect(try await test.store.send(4, as: "other", to: "r"))
+      test.time.pass(.seconds(1))
+      #expect(try await !test.store.send(5, as: "go", to: "r"))
+      #expect(try await test.store.events(of: "r").map(\.name) == ["other"])
+      // A process that runs it decides by itself.
+      guard case .claimed(let claim) = try await test.store.backend.claim("r") else {
+        Issue.record("the run was not claimed")
+        return
+      }
       #expect(try await test.store.send(5, as: "go", to: "r"))
+      try await test.store.backend.release(by: claim.token)
       #expect(try await test.run(Single(.limitedEvent)).state == .error)
     }
   }
@@ -143,6 +153,29 @@ import Testing
     #expect(try await test.store.send(5, as: "go", to: "r", replacing: true))
     #expect(try await test.run(Single(.event)).state == .result)
     #expect(try await test.outcome(of: Single.self).get() == 5)
+  }
+
+  @Test func `J19: an event that has failed the last step is replaced before the retry`()
+    async throws
+  {
+    let test = TestStore()
+    try await test.store.start(Single(.event), named: "r")
+    try await test.store.send("wrong", as: "go", to: "r")
+    #expect(try await test.run(Single(.event)).state == .error)
+    // A worker would take the old one right after the retry.
+    #expect(try await test.store.send(5, as: "go", to: "r", replacing: true))
+    for (event, replaces) in [("go", false), ("other", true)] {
+      let error = await #expect(throws: RunStoreError.self) {
+        try await test.store.send(6, as: event, to: "r", replacing: replaces)
+      }
+      #expect(error?.reason == .wrongState)
+    }
+    try await test.store.retry("r")
+    #expect(try await test.run(Single(.event)).state == .result)
+    #expect(try await test.outcome(of: Single.self).get() == 5)
+    await #expect(throws: RunStoreError.self) {
+      try await test.store.send(6, as: "go", to: "r", replacing: true)
+    }
   }
 
   @Test func `J19: an event of another type is an error that names event and run`() async throws {

@@ -35,7 +35,9 @@ final class JournalFile: Sendable {
         "\(path) is on a network file system (\(type)), where locks do not work reliably; use a file on a local disk"
       )
     }
-    let count = (try? FileStatus(ofFile: path).hardLinkCount) ?? 1
+    // The names of a folder are its own and those of its folders. The opening refuses it.
+    guard let status = try? FileStatus(ofFile: path), status.kind == .file else { return }
+    let count = status.hardLinkCount
     if count <= 1 { return }
     throw RunStoreError(
       .notAccessible,
@@ -48,12 +50,14 @@ final class JournalFile: Sendable {
   ///
   /// - Throws: A ``RunStoreError`` if another file has its path now, or if the file has no locks.
   func check(_ connection: SQLiteConnection) throws(RunStoreError) {
-    let locks = try found
-    let isSame = known.withLock { known in
-      if known == nil { known = locks }
-      return known === locks
+    if !connection.hasMoved {
+      let locks = try found
+      let isSame = known.withLock { known in
+        if known == nil { known = locks }
+        return known === locks
+      }
+      if isSame { return }
     }
-    if isSame, !connection.hasMoved { return }
     throw RunStoreError(
       .notAccessible,
       "\(path) was moved, removed or replaced since this program has opened it; start the program again"

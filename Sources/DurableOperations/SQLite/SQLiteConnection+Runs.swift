@@ -174,13 +174,20 @@ extension SQLiteConnection {
 
   /// Stores an event. The first one of a name counts, unless a later one replaces it that no finished step has
   /// received. After the limit of the wait for it, none counts.
+  ///
+  /// - Parameter hasEnded: Whether the process with a number has ended.
   func send(
-    _ payload: String, as event: String, to id: RunID, replacing replaces: Bool, now: Int64
+    _ payload: String, as event: String, to id: RunID, replacing replaces: Bool, now: Int64,
+    hasEnded: (_ owner: Int64) -> Bool
   ) throws -> SentEvent {
     guard let run = try run(id) else { throw RunStoreError.noSuchRun(id) }
-    if run.state.hasEnded { throw RunStoreError.hasEnded(run) }
-    let isLate = run.state == .parked && run.event == event && run.wake.map { $0 < now } ?? false
-    if isLate { return SentEvent(counts: false) }
+    if run.state.hasEnded {
+      guard replaces, run.state == .error else { throw RunStoreError.hasEnded(run) }
+      return try replace(event, by: payload, forRetryOf: run)
+    }
+    // One that has come in time can be replaced.
+    let isLate = try limit(of: event, for: run, hasEnded).map { $0 < now } ?? false
+    if try isLate && !hasEvent(event, for: id) { return SentEvent(counts: false) }
     try execute(
       """
       INSERT INTO event (run, name, payload, sent) VALUES (?1, ?2, ?3, ?4)
@@ -195,6 +202,55 @@ extension SQLiteConnection {
       """, [.text(id.text), .text(event), .integer(now)])
     let isWoken = changeCount > 0
     return SentEvent(counts: true, woken: isWoken ? try wakeParents(of: id, now: now) : [])
+  }
+
+  /// The limit of the wait for an event of a run that no process runs; nil without one. A process that runs it decides
+  /// by itself.
+  private func limit(
+    of event: String, for run: StoredRun, _ hasEnded: (_ owner: Int64) -> Bool
+  ) throws -> Int64? {
+    switch run.state {
+    case .parked: return run.event == event ? run.wake : nil
+    case .running:
+      guard let owner = run.owner, hasEnded(Int64(owner)) else { return nil }
+    case .ready: break
+    case .result, .error, .cancelled, .stuck: return nil
+    }
+    // Each attempt of the step in progress has a wait of its own.
+    let own = JournalKey(reserved: "event", event).text
+    let limits = try fetchAll(
+      "SELECT key, value FROM step WHERE run = ?1 AND position = ?2 AND kind = 'wake'",
+      [.text(run.id.text), .integer(Int64(run.stepCount))]
+    ) { row -> Int64? in
+      let key = row.text(at: 0)?.split(separator: "/").last ?? ""
+      guard key == own || key.hasPrefix("\(own)@") else { return nil }
+      return row.text(at: 1).flatMap { Int64($0) }
+    }
+    return limits.compactMap(\.self).max()
+  }
+
+  /// Replaces an event of a run that has ended in an error, unless a step before the last one has received it. A retry
+  /// begins with the last step.
+  private func replace(
+    _ event: String, by payload: String, forRetryOf run: StoredRun
+  ) throws -> SentEvent {
+    try execute(
+      """
+      UPDATE event SET payload = ?3
+      WHERE run = ?1 AND name = ?2 AND (step IS NULL OR step >= ?4)
+      """,
+      [
+        .text(run.id.text), .text(event), .text(payload), .integer(Int64(run.stepCount - 1)),
+      ])
+    if changeCount > 0 { return SentEvent(counts: true) }
+    if try !hasEvent(event, for: run.id) { throw RunStoreError.hasEnded(run) }
+    return SentEvent(counts: false)
+  }
+
+  private func hasEvent(_ event: String, for id: RunID) throws -> Bool {
+    try fetchOne(
+      "SELECT 1 FROM event WHERE run = ?1 AND name = ?2", [.text(id.text), .text(event)]
+    ) { _ in true } ?? false
   }
 }
 

@@ -24,8 +24,10 @@ extension SQLiteRunBackend {
     _ payload: String, as event: String, to id: RunID, replacing replaces: Bool
   ) async throws -> Bool {
     let now = now
-    let sent = try await write {
-      try $0.send(payload, as: event, to: id, replacing: replaces, now: now)
+    let sent = try await write { [file] connection in
+      try connection.send(payload, as: event, to: id, replacing: replaces, now: now) { owner in
+        file?.state(ofOwner: owner) == .hasEnded
+      }
     }
     if sent.counts { notify(id, sent.woken) }
     return sent.counts

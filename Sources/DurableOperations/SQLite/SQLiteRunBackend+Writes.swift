@@ -50,7 +50,37 @@ extension SQLiteRunBackend {
       notify(claim.run, parents)
     } catch {
       _ = unreleased.withLock { $0.insert(claim) }
+      releaseLater()
       throw error
+    }
+  }
+
+  /// Releases claims as soon as the store can be written. Until then, this process keeps their runs, for which others
+  /// may wait.
+  private func releaseLater() {
+    if isReleasing.withLock({ exchange(&$0, with: true) }) { return }
+    Task { [weak self] in
+      var pause = Duration.milliseconds(100)
+      repeat {
+        try? await Task.sleep(for: pause)
+        pause = min(pause * 2, .seconds(2))
+      } while await self?.releaseAll() == false
+    }
+  }
+
+  /// - Returns: Whether all claims have been released.
+  private func releaseAll() async -> Bool {
+    let (claims, now) = (unreleased.withLock { $0 }, now)
+    let released = try? await write { connection in
+      try claims.map { ($0.run, try connection.release($0, asFailed: true, now: now)) }
+    }
+    if let released {
+      unreleased.withLock { $0.subtract(claims) }
+      for (run, parents) in released { notify(run, parents) }
+    }
+    return unreleased.withLock { unreleased in
+      isReleasing.withLock { $0 = !unreleased.isEmpty }
+      return unreleased.isEmpty
     }
   }
 

@@ -22,8 +22,10 @@ final class SQLiteRunBackend: RunBackend {
   private let owner = Lock<JournalOwner?>(nil)
   /// Held by the claim that registers this process.
   private let registration = AsyncMutex()
-  /// Claims of this process that could not be released. Its next claim releases them.
+  /// Claims of this process that could not be released. Its next claim releases them, or a task.
   let unreleased = Lock<Set<ClaimToken>>([])
+  /// Whether a task tries to release them.
+  let isReleasing = Lock(false)
 
   /// - Parameters:
   ///   - path: The path of the file; nil for a journal in memory.
@@ -286,7 +288,9 @@ final class SQLiteRunBackend: RunBackend {
     _ now: Int64, _ body: @escaping @Sendable (SQLiteConnection) throws -> Result
   ) async throws -> Result {
     let released = unreleased.withLock { $0 }
-    let result = try await write { [weak self] connection in
+    let result = try await write { [weak self, file] connection in
+      // No other program starts or sees runs in a file that was removed or replaced.
+      try file?.check(connection)
       for claim in released { try connection.release(claim, asFailed: true, now: now) }
       try self?.takeOver(from: connection.owners, connection, now)
       return try body(connection)

@@ -21,7 +21,8 @@ struct RequestStatements: Sendable {
   let isEvent: PostgresStatement
   /// A row if the last attempt ($1) has waited for an event ($2) until its limit.
   let isTooLate: PostgresStatement
-  /// Deletes an event ($1) of a task ($2) unless a finished step has received it, under its own name ($3).
+  /// Deletes an event ($1) of a task ($2) unless a finished step before a position ($4) has received it, under its own
+  /// name ($3).
   /// Returns when it was sent.
   let removeEvent: PostgresStatement
   /// Sets when an event ($1) was sent ($2).
@@ -105,8 +106,8 @@ struct RequestStatements: Sendable {
       "delete an event",
       """
       delete from \(tables.events) where event_name = $1 and payload is not null and not exists
-        (select 1 from \(checkpoints) where task_id = $2::uuid and checkpoint_name ~ '^[0-9]+$'
-          and state->'events' ? $3)
+        (select 1 from \(checkpoints) where task_id = $2::uuid and state->'events' ? $3 and
+          case when checkpoint_name ~ '^[0-9]+$' then checkpoint_name::bigint < $4::bigint end)
       returning emitted_at::text
       """)
     setSent = PostgresStatement(

@@ -38,7 +38,10 @@ extension PostgresRunBackend {
     _ payload: String, as event: String, to id: RunID, replacing replaces: Bool
   ) async throws -> Bool {
     guard let found = try await stored(id) else { throw RunStoreError.noSuchRun(id) }
-    if found.run.state.hasEnded { throw RunStoreError.hasEnded(found.run) }
+    // A retry of a run that has ended in an error begins with its last step.
+    let isForRetry = replaces && found.run.state == .error
+    if found.run.state.hasEnded, !isForRetry { throw RunStoreError.hasEnded(found.run) }
+    let finished = PostgresValue.integer(isForRetry ? Int64(found.run.stepCount - 1) : .max)
     let name = PostgresValue.text(AbsurdName.event(event, of: id))
     let values: [PostgresValue] = [.text(queue.name), name, .text(texts.stored(payload))]
     let (requests, task) = (queue.requests, PostgresValue.text(found.taskID))
@@ -52,8 +55,12 @@ extension PostgresRunBackend {
           let locked = try connection.rows(requests.lockTask, [.text(id.text)])
           let attempt = locked.count > 0 ? locked.text(0, 1) ?? "" : found.attemptID
           let removed =
-            replaces ? try connection.rows(requests.removeEvent, [name, task, .text(event)]) : nil
+            replaces
+            ? try connection.rows(requests.removeEvent, [name, task, .text(event), finished]) : nil
           let earlier = try connection.rows(requests.isEvent, [name, values[2]])
+          if isForRetry, removed?.count == 0, earlier.count == 0 {
+            throw RunStoreError.hasEnded(found.run)
+          }
           _ = try connection.rows(requests.emit, values)
           if let removed, removed.count > 0 {
             let sent = PostgresValue.text(removed.text(0, 0) ?? "")

@@ -69,6 +69,28 @@ import Testing
     #expect(try await flow.run().get() == 1)
   }
 
+  @Test func `J10: a process releases its runs when its store can be written again`() async throws {
+    let folder = try CrashFolder()
+    let disk = FullDisk()
+    let store = RunStore.sqlite(folder.journal) { moment, _ in
+      if moment == .beforeCommit, disk.isFull {
+        throw SQLiteError(.diskFull, "the disk is full", file: "test")
+      }
+    }
+    try await store.start(StubbornStep(), named: "stubborn")
+    let flow = DurableOperation(StubbornStep(), named: "stubborn", in: store)
+    await StubbornSequence.$disk.withValue(disk) {
+      #expect(await flow.run().error is RunStoreError)
+    }
+    // The caller has reported the error, and does something else.
+    let other = RunStore.sqlite(folder.journal)
+    #expect(try await other.run("stubborn")?.summary.state == .running)
+    disk.isFull = false
+    let waiting = DurableOperation(StubbornStep(), named: "stubborn", in: other)
+    #expect(try await waiting.run().get() == 1)
+    await store.close()
+  }
+
   @Test func `J1: on a full disk a large result is not finished, and smaller ones go on later`()
     async throws
   {
