@@ -1,5 +1,5 @@
 extension [FlowStep] {
-  /// Reports outputs that two steps, or two children of a step, would write.
+  /// Reports outputs that two steps, or two children of a step, would write, also if one is a folder with the other.
   ///
   /// Patterns are compared as texts: different ones that match the same files are not found.
   ///
@@ -40,6 +40,24 @@ extension [FlowStep] {
         }
       }
     }
+    var folders = OutputFolders(owners)
+    let inFolders = owners.filter { folders.owner(of: $0.key.folder, except: $0.value) != nil }
+    if inFolders.isEmpty { return }
+    for (index, step) in enumerated() {
+      for output in step.outputs {
+        for file in eachValues.files(output, of: step, replacesPatterns: false) {
+          let path = paths.output(file.pattern, in: file.directory)
+          guard inFolders[path] == Int32(index),
+            let owner = folders.owner(of: path.folder, except: Int32(index))
+          else { continue }
+          problems.report(
+            output.location,
+            "output \(output.text(texts, each: file.each).shortened) of step \(step.name.quoted) is in a folder that "
+              + "is an output of step \(self[Int(owner)].name.quoted), so that each of them would change the output of "
+              + "the other; name its files there, or let one step make the folder")
+        }
+      }
+    }
   }
 
   /// For each step with `same-as`, the step that provides the values in the end.
@@ -62,6 +80,32 @@ extension [FlowStep] {
       for member in path { ends[member] = end }
     }
     return ends
+  }
+}
+
+/// The folders that are outputs of steps.
+private struct OutputFolders {
+  private let owners: [FlowPath: Int32]
+  /// The steps that make a folder, or one above it, the nearest first.
+  private var known: [ExactText: [Int32]] = [:]
+
+  init(_ owners: [FlowPath: Int32]) { self.owners = owners }
+
+  /// Returns another step that makes a folder, or one above it.
+  mutating func owner(of folder: ExactText, except step: Int32) -> Int32? {
+    owners(of: folder).first { $0 != step }
+  }
+
+  private mutating func owners(of folder: ExactText) -> [Int32] {
+    if let found = known[folder] { return found }
+    var (rest, all) = (folder.text, [Int32]())
+    while !rest.isEmpty {
+      let path = FlowPath(rest)
+      if let owner = owners[path] { all.append(owner) }
+      rest = path.folder.text
+    }
+    known[folder] = all
+    return all
   }
 }
 

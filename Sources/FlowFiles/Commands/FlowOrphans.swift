@@ -55,6 +55,8 @@ package struct FlowOrphans: Sendable {
           guard let parts = value.flatMap(FlowProcessTree.parts) else { return .unit("") }
           return isLeft(run, parts.unit, parts.beginning) ? .foreign : .unit(parts.unit)
         }
+        // The command of another state, of which this one is a copy, or a command of a flow within a command.
+        if found != nil { return .none }
         let command = commands.first { [process.session, process.group].contains($0.process) }
         return command.map { .unit(FlowFolder.fileName($0.unit)) } ?? .none
       }

@@ -163,12 +163,15 @@ extension FlowJournal {
           "DELETE FROM flow_run WHERE flow = ?1 AND number <= ?2 AND process IS NULL", oldest)
         try connection.execute("DELETE FROM flow_life WHERE flow = ?1 AND run <= ?2", oldest)
         try connection.execute("DELETE FROM flow_left WHERE flow = ?1 AND run <= ?2", oldest)
-        // Of each step, the last success stays.
+        // Of each step, the last success stays, and so do those of the last hundred runs with other values.
         try connection.execute(
           """
-          DELETE FROM flow_success AS old WHERE flow = ?1 AND run <= ?2 AND EXISTS
-            (SELECT 1 FROM flow_success WHERE flow = ?1 AND step = old.step AND run > old.run)
-          """, oldest)
+          DELETE FROM flow_success AS old
+          WHERE flow = ?1 AND (run <= ?2 OR run <= ?3 AND EXISTS
+              (SELECT 1 FROM flow_run WHERE flow = ?1 AND number = old.run AND state = 'succeeded'))
+            AND EXISTS
+              (SELECT 1 FROM flow_success WHERE flow = ?1 AND step = old.step AND run > old.run)
+          """, oldest + [.integer(Int64(run.number - 100))])
       }
     }
   }

@@ -71,21 +71,24 @@ extension SQLiteConnection {
     record.number = number
     if record.made == 0 { record.made = number }
     if replacesOthers {
-      // With other values, the outputs are other files, which count for a run that can be continued.
+      // With other values, the outputs are other files, which count for the run that has made them.
       let others = "FROM flow_success AS old WHERE flow = ?1 AND step = ?2 AND run <> ?3"
-      let isUnfinished = """
-        EXISTS (SELECT 1 FROM flow_run
-          WHERE flow = ?1 AND number = old.run AND (state IS NULL OR state = 'failed'))
-        """
+      func hasRun(_ condition: String) -> String {
+        "EXISTS (SELECT 1 FROM flow_run WHERE flow = ?1 AND number = old.run AND (\(condition)))"
+      }
+      let isUnfinished = "state IS NULL OR state = 'failed'"
+      let hasOtherValues =
+        "\"values\" <> (SELECT \"values\" FROM flow_run WHERE flow = ?1 AND number = ?3)"
       let values: [SQLiteValue] = [
         .text(flow), .text(record.unit), .integer(Int64(record.run)), .text(record.definition),
       ]
       try execute(
         """
         INSERT OR REPLACE INTO flow_left
-          SELECT flow, run, step, number \(others) AND definition = ?4 AND \(isUnfinished)
+          SELECT flow, run, step, number \(others) AND definition = ?4 AND \(hasRun(isUnfinished))
         """, values)
-      try execute("DELETE \(others) AND (definition = ?4 OR NOT \(isUnfinished))", values)
+      let isKept = hasRun("\(isUnfinished) OR \(hasOtherValues)")
+      try execute("DELETE \(others) AND (definition = ?4 OR NOT \(isKept))", values)
     }
     try execute(
       "INSERT OR REPLACE INTO flow_success VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
@@ -123,7 +126,7 @@ extension FlowJournal {
   }
 
   /// Returns the last successes by the name of the step or the child: of a step that has succeeded in
-  /// some of the runs, the last one in them.
+  /// some of the runs, the last one in them; otherwise the last one with the current definition, if there is one.
   ///
   /// - Parameters:
   ///   - runs: The numbers of the runs that count first.
@@ -146,12 +149,8 @@ extension FlowJournal {
         last = record
         let key = ExactText(record.unit)
         if let other = records[key] {
-          let (isPreferred, isOtherPreferred) = (
-            runs.contains(record.run), runs.contains(other.run)
-          )
-          if isPreferred == isOtherPreferred ? record.number < other.number : isOtherPreferred {
-            return
-          }
+          let (rank, otherRank) = (record.rank(runs, definitions), other.rank(runs, definitions))
+          if rank == otherRank ? record.number < other.number : rank < otherRank { return }
         }
         records[key] = record
       }
@@ -161,6 +160,15 @@ extension FlowJournal {
 }
 
 extension FlowRecord {
+  /// The step, whose definition all of its children have.
+  private var step: String { unit.utf8.last == UInt8(ascii: "]") ? unit.stepName : unit }
+
+  /// Of the successes of a unit, one with the highest rank counts.
+  fileprivate func rank(_ runs: Set<Int>, _ definitions: [String: String]) -> Int {
+    if runs.contains(run) { return 2 }
+    return definitions[step]?.hasSameBytes(as: definition) == true ? 1 : 0
+  }
+
   /// - Parameters:
   ///   - definitions: Texts to use for an equal definition, by the name of the step.
   ///   - last: A record whose inputs are used if they are equal.

@@ -166,16 +166,62 @@ struct FlowRunsTests {
     let again = try await flow.run("--run", "one")
     #expect(again.status == 0, "\(again.error)")
     #expect(flow.lines("log") == ["load 1", "load 2"])
-    // The successes of a run that has succeeded are replaced.
-    #expect(
-      FlowFixture.stored("SELECT run FROM flow_success WHERE step = 'load'", in: flow.journal) == [
-        "1", "2",
-      ])
-    #expect(try await flow.run("--run", "three", "--set", "day=3", "load").status == 0)
-    #expect(
-      FlowFixture.stored("SELECT run FROM flow_success WHERE step = 'load'", in: flow.journal) == [
-        "3"
-      ])
+  }
+
+  @Test func `L8: a flow in a copy of the folder leaves the commands of the original alone`()
+    async throws
+  {
+    let flow = try waiting()
+    let first = try await flow.program(["run", "f.json", "--run", "one"]).run { process in
+      try await wait(for: "began-1", of: flow, or: process)
+      // The copy has the command in its state, too.
+      try await eventually {
+        FlowFixture.stored("SELECT pid FROM flow_process", in: flow.journal).count == 1
+          || hasEnded(process)
+      }
+      let copied = try TemporaryFolder()
+      let script = "cp -a '\(flow.folder.path)/.' '\(copied.path)' && touch '\(copied.path)/go-2'"
+      let shell = URL(fileURLWithPath: "/bin/sh")
+      let copy = try await Program(executable: shell, arguments: ["-c", script]).run()
+      #expect(copy.status == 0, "\(copy.error)")
+      var second = Program.coop(in: copied.url)
+      second.arguments = ["flow", "run", "f.json", "--run", "two", "--set", "day=2"]
+      let ended = try await second.run()
+      #expect(ended.status == 0, "\(ended.error)")
+      #expect(!ended.error.contains("terminating"), "\(ended.error)")
+      try flow.folder.write("", to: "go-1")
+    }
+    #expect(first.status == 0, "\(first.error)")
+  }
+
+  @Test func `L7: a run that has succeeded does nothing after runs with other values`() async throws
+  {
+    let flow = try FlowFixture(
+      """
+      "common": {"outputs": ["common"], "run": "echo common >> log; touch common"},
+      "load": {"needs": ["common"], "outputs": ["out-${day}"], "run": "echo load ${day} >> log; touch out-${day}"},
+      "mail": {"needs": ["load"], "run": "echo mail ${day} >> log"}
+      """, head: #""values": {"day": "1"},"#)
+    let days = ["1", "2", "3"]
+    for day in days {
+      #expect(try await flow.run("--run", "day \(day)", "--set", "day=\(day)").status == 0)
+    }
+    let log = ["common"] + days.flatMap { ["load \($0)", "mail \($0)"] }
+    #expect(flow.lines("log") == log)
+    for day in days {
+      let again = try await flow.run("--run", "day \(day)", "--set", "day=\(day)")
+      #expect(again.status == 0 && again.error.contains("has succeeded"), "\(again.error)")
+      #expect(flow.lines("log") == log, "day \(day)")
+    }
+    // Of a new run, what has outputs is up to date; with the same values, the last success counts.
+    #expect(try await flow.run("--fresh", "--set", "day=2").status == 0)
+    #expect(flow.lines("log") == log + ["mail 2"])
+    try flow.folder.write("", to: "out-2")
+    #expect(try await flow.run("--run", "day 2", "--set", "day=2").status == 0)
+    #expect(flow.lines("log") == log + ["mail 2", "load 2", "mail 2"])
+    // Another definition with the same values replaces it.
+    let stored = "SELECT run FROM flow_success WHERE step = 'load' ORDER BY run"
+    #expect(FlowFixture.stored(stored, in: flow.journal).count == 3)
   }
 
   @Test func `L7: a step after a group runs if a member used older successes`() async throws {

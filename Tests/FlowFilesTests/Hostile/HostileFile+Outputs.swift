@@ -11,6 +11,23 @@ extension HostileFile {
     HostileFile(
       #"""
       flow: f
+      steps:
+        a: {run: [x], outputs: [d]}
+        b: {run: [x], outputs: ["d/*.txt", x]}
+        c: {run: [x], outputs: [./d/e/f.txt]}
+        e: {run: [x], outputs: [g, g/h]}
+        f: {run: [x], in: d, outputs: [i]}
+        h: {run: [x], outputs: [da/i, "da*"]}
+      """#,
+      "4:27: output d/*.txt of step 'b' is in a folder that is an output of step 'a', so that each of them would change "
+        + "the output of the other; name its files there, or let one step make the folder",
+      "5:27: output ./d/e/f.txt of step 'c' is in a folder that is an output of step 'a', so that each of them would "
+        + "change the output of the other; name its files there, or let one step make the folder",
+      "7:34: output i of step 'f' is in a folder that is an output of step 'a', so that each of them would change the "
+        + "output of the other; name its files there, or let one step make the folder"),
+    HostileFile(
+      #"""
+      flow: f
       values: {v: "1"}
       steps:
         a: {run: [x], outputs: ["x-${v}"]}
