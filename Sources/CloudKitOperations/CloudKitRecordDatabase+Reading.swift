@@ -266,6 +266,17 @@ extension CloudKitRecordDatabase {
   }
 }
 
+extension CloudKitRecordDatabase: TableDescribing {
+  package func descriptions(of types: [String]) async throws -> [String: TableDescription]? {
+    let unlisted = Set(types).subtracting(options.types).sorted()
+    if unlisted.isEmpty { return nil }
+    throw RecordError(
+      .unsupported(
+        "the types of CloudKitOptions do not have \(unlisted.joined(separator: ", ")), so their changes would be "
+          + "missing: add them there, or leave them out of the mirrored types"))
+  }
+}
+
 extension RecordID {
   /// The ID without its type: in CloudKit, records of all types share their names.
   var withoutType: RecordID { RecordID("", name, in: zone) }

@@ -3,6 +3,7 @@ import CompositeOperations
 import FakeCloudKit
 import Foundation
 import RecordOperations
+import TestSupport
 import Testing
 
 @Suite(.enabled(if: CloudKitFixture.hasKeys), .timeLimit(.minutes(10))) struct CloudKitValueTests {
@@ -141,5 +142,10 @@ import Testing
     let changes = try await FetchChanges(in: fixture.database).run().get()
     #expect(changes.changed.map(\.id) == [RecordID("Book", "1")])
     #expect(changes.deleted.isEmpty)
+    let folder = try TemporaryFolder()
+    let local = SQLiteRecordDatabase(folder.url.appendingPathComponent("local.sqlite").path)
+    let mirror = RecordMirror(of: ["Book", "Photo"], in: local, with: fixture.database)
+    let error = await mirror.sync.run().error as? RecordError
+    #expect(error?.description.contains("do not have Photo") == true, "\(error as Any)")
   }
 }

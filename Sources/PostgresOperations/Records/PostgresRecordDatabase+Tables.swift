@@ -60,14 +60,22 @@ extension PostgresRecordDatabase: ServedRecordDatabase {
 extension PostgresRecordDatabase: TableDescribing {
   package func descriptions(of types: [String]) async throws -> [String: TableDescription]? {
     try await read { session in
-      let valid = types.filter { (try? PostgresRecordSchema.check(type: $0)) != nil }
-      let tables = try session.load(valid.map { PostgresRecordSession.TypeName($0) })
+      let names = types.filter { (try? PostgresRecordSchema.check(type: $0)) != nil }
+        .map { PostgresRecordSession.TypeName($0) }
+      let tables = try session.load(names)
+      let columns = try session.numberedColumns(of: names)
       var found: [String: TableDescription] = [:]
-      for type in valid {
-        guard let table = tables[PostgresRecordSession.TypeName(type)] ?? nil else { continue }
-        found[type] = TableDescription(
-          columns: table.readableFields.map { ($0.name, $0.declaredType) },
-          isTracked: table.isTracked)
+      for name in names {
+        // The changes of a table that this role may not read are not reported either.
+        guard let table = tables[name] ?? nil, table.isReadable else { continue }
+        let untyped = Set(table.readableFields.filter { $0.kind == .null }.map(\.name))
+        let fields = Set(table.readableFields.map(\.name))
+        found[name.text] = TableDescription(
+          columns: (columns[name] ?? []).filter { fields.contains($0.name) }.map { column in
+            TableDescription.Column(
+              name: column.name, type: untyped.contains(column.name) ? "" : column.type,
+              number: column.number, isFilled: column.isFilled)
+          }, fields: fields.sorted(), isTracked: table.isTracked)
       }
       return found
     }
@@ -75,6 +83,24 @@ extension PostgresRecordDatabase: TableDescribing {
 }
 
 extension PostgresRecordSession {
+  fileprivate func numberedColumns(
+    of names: [TypeName]
+  ) throws -> [TypeName: [TableDescription.Column]] {
+    let rows = try connection.rows(
+      PostgresSchemaStatements.numberedColumns,
+      [.text(schema.name), .texts(names.map(\.text))])
+    return Dictionary(
+      grouping: (0..<rows.count).map { row in
+        (
+          TypeName(rows.text(row, 0) ?? ""),
+          TableDescription.Column(
+            name: rows.text(row, 1) ?? "", type: rows.text(row, 2) ?? "",
+            number: rows.integer(row, 3) ?? 0, isFilled: rows.boolean(row, 4) ?? true)
+        )
+      }, by: \.0
+    ).mapValues { $0.map(\.1) }
+  }
+
   /// Returns the tables and views of the schema, sorted by their names.
   ///
   /// - Throws: A ``PostgresError``.

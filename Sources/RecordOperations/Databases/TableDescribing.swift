@@ -1,23 +1,48 @@
+internal import SQLiteSupport
+
 /// A database that can describe the tables of its records without their rows.
 package protocol TableDescribing: RecordDatabase {
-  /// Returns the tables of some types. A type without a table is left out.
+  /// Returns the tables of some types. A type without a table, or with one that the user may not read, is left out.
   ///
   /// - Returns: Nil if the database knows nothing of its tables.
-  /// - Throws: A ``RecordError`` if the request fails; `CancellationError`.
+  /// - Throws: A ``RecordError`` if the request fails, or if the database never reports the changes of a type;
+  ///   `CancellationError`.
   func descriptions(of types: [String]) async throws -> [String: TableDescription]?
 }
 
 /// A table of records, as it is now.
-package struct TableDescription: Hashable, Sendable {
-  /// The names of its columns, each with its type.
-  package let columns: Set<String>
+package struct TableDescription: Sendable {
+  package struct Column: Hashable, Sendable {
+    package let name: String
+    /// Empty for a column that has never had a value.
+    package let type: String
+    /// A number that no other column of the table has had; at least different after another column was dropped.
+    package let number: Int64
+    /// Whether rows that existed before the column may have a value in it.
+    package let isFilled: Bool
+
+    package init(name: String, type: String, number: Int64, isFilled: Bool) {
+      (self.name, self.type, self.number, self.isFilled) = (name, type, number, isFilled)
+    }
+  }
+
+  package let columns: [Column]
+  /// The names of the fields that can be read; nil for all.
+  package let fields: [String]?
   /// Whether the changes of its rows are tracked.
   package let isTracked: Bool
 
-  /// - Parameter columns: The names and the types of the columns.
-  package init(columns: some Sequence<(name: String, type: String)>, isTracked: Bool) {
-    self.columns = Set(columns.map { "\($0.name) \($0.type)" })
-    self.isTracked = isTracked
+  package init(columns: [Column], fields: [String]? = nil, isTracked: Bool) {
+    (self.columns, self.fields, self.isTracked) = (columns, fields, isTracked)
+  }
+
+  /// Whether rows may have values that are no changes of records since the table had other columns: those of a new
+  /// column with a default, or of one whose type has changed, or that was dropped and added again.
+  func hasNewValues(since known: [Column]) -> Bool {
+    columns.contains { column in
+      !known.contains(column)
+        && (column.isFilled || known.contains { $0.name == column.name && !$0.type.isEmpty })
+    }
   }
 }
 
@@ -27,8 +52,15 @@ extension SQLiteRecordDatabase: TableDescribing {
       var found: [String: TableDescription] = [:]
       for type in types {
         guard let table = try connection.table(type) else { continue }
-        found[type] = TableDescription(
-          columns: table.columns.map { ($0.name, $0.declaredType) }, isTracked: table.isTracked)
+        let columns = try connection.fetchAll(
+          "SELECT name, type, cid, dflt_value IS NOT NULL OR hidden <> 0 FROM pragma_table_xinfo(?1)",
+          [.text(table.name)]
+        ) { row in
+          TableDescription.Column(
+            name: row.text(at: 0) ?? "", type: row.text(at: 1) ?? "", number: row.integer(at: 2),
+            isFilled: row.integer(at: 3) != 0)
+        }
+        found[type] = TableDescription(columns: columns, isTracked: table.isTracked)
       }
       return found
     }

@@ -45,8 +45,8 @@ public struct MirrorReport: Hashable, Sendable {
   /// fetch it; `nil` if there is none.
   public package(set) var delayedSince: Date?
 
-  /// The mirrored types of which neither database has a table, such as misspelled ones, if the remote
-  /// database knows its tables.
+  /// The mirrored types of which the remote database has no table that can be read, and the local one none, such as
+  /// misspelled ones; empty if the remote database does not know its tables.
   public package(set) var missingTypes: [String] = []
 
   package init() {}

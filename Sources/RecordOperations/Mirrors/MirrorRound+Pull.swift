@@ -22,9 +22,9 @@ extension MirrorRound {
       try await store { store in try store.startOver(in: identity) }
       for type in mirror.types { try await queryAll(type) }
     }
-    for (type, columns) in changed {
-      try await queryAll(type)
-      try await store { store in try store.tables.save(columns: columns, of: type) }
+    for (type, table) in changed {
+      try await queryAll(type, fields: table.fields)
+      try await store { store in try store.tables.save(columns: table.columns, of: type) }
     }
     let types = mirror.types
     let isDone = try await mirror.local.read { connection in
@@ -139,11 +139,12 @@ extension MirrorRound {
   }
 
   /// Looks for remote tables with new columns. Their values in rows that have not changed since, such as defaults, are
-  /// no changes of records, so all records are fetched.
+  /// no changes of records, so all records are fetched. Deletions are still reported as changes.
   ///
-  /// - Returns: The types whose records have to be fetched, with the columns of their tables.
+  /// - Returns: The types whose records have to be fetched, with their tables.
   /// - Throws: A ``RecordError`` if a table is not tracked: its records would be missing.
-  private nonisolated(nonsending) func changedTables() async throws -> [(String, Set<String>)] {
+  private nonisolated(nonsending) func changedTables() async throws -> [(String, TableDescription)]
+  {
     let (mirror, types) = (mirror, mirror.types)
     guard mirror.remote.capabilities.contains(.changes),
       let remote = mirror.remote as? any TableDescribing
@@ -153,27 +154,28 @@ extension MirrorRound {
     }
     guard let found = try await context.run(request) else { return [] }
     let untracked = found.filter { !$0.value.isTracked }.keys.sorted()
-    if let first = untracked.first {
+    if !untracked.isEmpty {
+      let list = untracked.map(\.debugDescription).joined(separator: ", ")
       throw RecordError(
         .unsupported(
           """
           the remote database does not track the changes of \(untracked.joined(separator: ", ")), so their \
-          records would be missing: call keepChanges(of: ["\(first)"\(untracked.count > 1 ? ", …" : "")]) \
-          there, or leave them out of the mirrored types
+          records would be missing: call keepChanges(of: [\(list)]) there, or leave them out of the mirrored types
           """))
     }
     let (changed, missing) = try await mirror.local.read { connection in
       let tables = MirrorTables(connection: connection, mirror: mirror.name)
       let isNew = try tables.position()?.token == nil
-      var changed: [(type: String, columns: Set<String>, isFetched: Bool)] = []
+      var changed: [(type: String, table: TableDescription, isFetched: Bool)] = []
       for type in types {
-        guard let columns = found[type]?.columns else { continue }
+        guard let table = found[type] else { continue }
         switch try tables.columns(of: type) {
-        case .complete(columns): continue
-        case .complete(let known): changed.append((type, columns, columns.isSubset(of: known)))
+        case .complete(let known):
+          if Set(known) == Set(table.columns) { continue }
+          changed.append((type, table, !table.hasNewValues(since: known)))
         // All records are fetched as changes.
-        case .incomplete: changed.append((type, columns, isNew))
-        case .none: changed.append((type, columns, try isNew || !tables.knows(type)))
+        case .incomplete: changed.append((type, table, isNew))
+        case .none: changed.append((type, table, true))
         }
       }
       return (changed, try types.filter { try found[$0] == nil && connection.table($0) == nil })
@@ -181,23 +183,26 @@ extension MirrorRound {
     count { $0.missingTypes = missing }
     if changed.isEmpty { return [] }
     try await store { store in
-      for (type, columns, isFetched) in changed {
-        try store.tables.save(columns: isFetched ? columns : nil, of: type)
-        if !isFetched { try store.tables.markAllMissing(of: type) }
+      for (type, table, isFetched) in changed {
+        try store.tables.save(columns: isFetched ? table.columns : nil, of: type)
       }
     }
-    return changed.filter { !$0.isFetched }.map { ($0.type, $0.columns) }
+    return changed.filter { !$0.isFetched }.map { ($0.type, $0.table) }
   }
 
   /// Fetches all records of a type.
-  private nonisolated(nonsending) func queryAll(_ type: String) async throws {
+  ///
+  /// - Parameter fields: The fields to read; nil for all.
+  private nonisolated(nonsending) func queryAll(
+    _ type: String, fields: [String]? = nil
+  ) async throws {
     var cursor: RecordCursor?
     repeat {
       let (remote, after) = (mirror.remote, cursor)
       let page = try await context.run(
         readRequest("query \(type)", retries: mirror.retries) {
           try await remote.query(
-            RecordQuery(type), after: after, atMost: min(remote.limits.page, 1_000))
+            RecordQuery(type, keys: fields), after: after, atMost: min(remote.limits.page, 1_000))
         })
       try await store { store in try store.integrate(page.records.orderedByReferences) }
       cursor = page.cursor

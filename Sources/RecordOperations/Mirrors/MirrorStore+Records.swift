@@ -74,7 +74,9 @@ extension MirrorStore {
     let wasDeleted =
       (base.tag != nil || base.sent != nil) && base.sequence != MirrorBase.notStored
     let before = base.fields.merging(base.sent ?? [:]) { $1 }
-    let isEdited = !remote.hasSameFields(as: before)
+    // With the same tag, only a column was added.
+    let isSameState = base.tag != nil && base.tag == remote.tag
+    let isEdited = !isSameState && !remote.hasSameFields(as: before)
     if wasDeleted, !isEdited || deletions == .win {
       if isEdited {
         for key in remote.keys where !remote[key].isSame(as: before[key] ?? .null) {

@@ -170,20 +170,19 @@ struct MirrorTables {
 
   /// Removes all entries.
   func forgetAll() throws {
-    for table in ["_record_mirror_bases", "_record_mirror_types"] {
-      try connection.execute("DELETE FROM \"\(table)\" WHERE mirror = ?1", [.text(mirror)])
-    }
+    try connection.execute(
+      "DELETE FROM \"_record_mirror_bases\" WHERE mirror = ?1", [.text(mirror)])
   }
 
   // MARK: Columns of remote tables
 
   /// What the mirror knows of the columns of a remote table.
-  enum KnownColumns: Equatable {
+  enum KnownColumns {
     /// Nothing: it has never seen the table.
     case none
     /// The records of the table have to be fetched as a whole.
     case incomplete
-    case complete(Set<String>)
+    case complete([TableDescription.Column])
   }
 
   func columns(of type: String) throws -> KnownColumns {
@@ -192,12 +191,26 @@ struct MirrorTables {
       [.text(mirror), .text(type)]
     ) { $0.text(at: 0) }
     guard let text else { return .none }
-    return text.map { .complete(Set(JSONValue(parsing: $0)?.texts ?? [])) } ?? .incomplete
+    guard let text, let parts = JSONValue(parsing: text)?.texts else { return .incomplete }
+    var columns: [TableDescription.Column] = []
+    for index in stride(from: 0, to: parts.count - 3, by: 4) {
+      columns.append(
+        TableDescription.Column(
+          name: parts[index], type: parts[index + 1], number: Int64(parts[index + 2]) ?? 0,
+          isFilled: !parts[index + 3].isEmpty))
+    }
+    return .complete(columns)
   }
 
   /// - Parameter columns: Nil if the records have to be fetched as a whole.
-  func save(columns: Set<String>?, of type: String) throws {
-    let text = try columns.map { try FieldValue.listText($0.sorted().map { .string($0) }) }
+  func save(columns: [TableDescription.Column]?, of type: String) throws {
+    var parts: [FieldValue] = []
+    for column in columns ?? [] {
+      let isFilled = column.isFilled ? "filled" : ""
+      parts += [.string(column.name), .string(column.type), .string("\(column.number)")]
+      parts.append(.string(isFilled))
+    }
+    let text = columns == nil ? nil : try FieldValue.listText(parts)
     try connection.execute(
       "INSERT OR REPLACE INTO \"_record_mirror_types\" VALUES (?1, ?2, ?3)",
       [.text(mirror), .text(type), .optional(text)])
@@ -232,14 +245,12 @@ struct MirrorTables {
     "pending = pending & ~2 | 1, waiting = NULL, waiting_tag = NULL"
 
   /// Marks all records that the remote database had as missing, until it reports them again.
-  ///
-  /// - Parameter type: Only the records of this type; nil for all.
-  func markAllMissing(of type: String? = nil) throws {
+  func markAllMissing() throws {
     try connection.execute(
       """
       UPDATE "_record_mirror_bases" SET \(Self.missing) WHERE mirror = ?1 \
-      AND (tag IS NOT NULL OR waiting IS NOT NULL) AND (?2 IS NULL OR type = ?2)
-      """, [.text(mirror), .optional(type)])
+      AND (tag IS NOT NULL OR waiting IS NOT NULL)
+      """, [.text(mirror)])
   }
 
   /// Marks a record that the mirror knows as missing in the remote database.

@@ -57,13 +57,51 @@ import Testing
       if case .query = request { .refusing(RecordError(.storage("the disk"))) } else { nil }
     }
     await #expect(throws: RecordError.self) { _ = try await sync(with: faulty) }
-    // Meanwhile the records count as missing, and must not be deleted.
-    try await execute(
-      "ALTER TABLE Book DROP COLUMN pages", "DELETE FROM Book WHERE id = '3'")
+    // A round in which the remote database does not describe its tables deletes nothing.
+    #expect(try await sync(with: Undescribed(remote)).deleted == 0)
+    try await execute("DELETE FROM Book WHERE id = '3'")
     let report = try await sync()
     #expect(report.deleted == 1, "\(report)")
-    #expect(try await values("title") == ["Emma", "Persuasion"])
+    #expect(try await values("pages") == [100, 100])
     #expect(try await sync().isEmpty)
+  }
+
+  @Test func `M1: records are fetched as a whole only for columns with values`() async throws {
+    let queries = Lock(0)
+    let counted = FaultyRecordDatabase(remote) { request, _ in
+      if case .query = request { queries.withLock { $0 += 1 } }
+      return nil
+    }
+    for name in ["first", "second"] {
+      try await local.save(record("new \(name)", type: "Note", ["n": 1]))
+      _ = try await sync(["Book", "Note"], with: counted)
+    }
+    try await execute("ALTER TABLE Book ADD COLUMN subtitle TEXT")
+    try await local.save(record("new", type: "Note", ["m": 1]))
+    for _ in 0..<2 { _ = try await sync(["Book", "Note"], with: counted) }
+    #expect(queries.withLock { $0 } == 0)
+    try await execute("ALTER TABLE Book ADD COLUMN pages INTEGER DEFAULT 100")
+    for _ in 0..<2 { _ = try await sync(["Book", "Note"], with: counted) }
+    #expect(queries.withLock { $0 } == 1)
+    // The same column with other values.
+    try await execute(
+      "ALTER TABLE Book DROP COLUMN pages", "ALTER TABLE Book DROP COLUMN subtitle",
+      "ALTER TABLE Book ADD COLUMN pages INTEGER DEFAULT 200")
+    _ = try await sync(["Book", "Note"], with: counted)
+    #expect(try await values("pages") == [200, 200, 200])
+  }
+
+  @Test(arguments: DeletionPolicy.allCases)
+  func `M1: a new column is no edit of a record that was deleted locally`(policy: DeletionPolicy)
+    async throws
+  {
+    _ = try await sync()
+    try await local.write { try $0.execute("DELETE FROM Book WHERE id = '2'") }
+    try await execute("ALTER TABLE Book ADD COLUMN pages INTEGER DEFAULT 100")
+    let mirror = RecordMirror(of: ["Book"], in: local, with: remote, deletions: policy)
+    let report = try await mirror.sync.run().get()
+    #expect(report.sentDeletions == 1 && report.conflicts == 0, "\(report)")
+    #expect(try await remote.all(RecordQuery("Book")).count == 2)
   }
 
   @Test func `M1: a table that the remote database does not track is an error that names it`()
@@ -97,5 +135,33 @@ import Testing
     #expect(try await sync().saved == 3)
     #expect(try await values("status") == ["active", "active", "active"])
     #expect(try await sync().isEmpty)
+  }
+}
+
+/// A database that does not describe its tables.
+private final class Undescribed: RecordDatabase {
+  private let base: SQLiteRecordDatabase
+
+  init(_ base: SQLiteRecordDatabase) { self.base = base }
+
+  var limits: RecordLimits { base.limits }
+  var capabilities: RecordCapabilities { base.capabilities }
+
+  func accountStatus() async throws -> AccountStatus { try await base.accountStatus() }
+  func identity() async throws -> String? { try await base.identity() }
+  func modify(_ batch: RecordBatch) async throws -> [RecordReply] { try await base.modify(batch) }
+
+  func lookup(_ ids: [RecordID], keys: [String]?) async throws -> [RecordID: DatabaseRecord] {
+    try await base.lookup(ids, keys: keys)
+  }
+
+  func query(
+    _ query: RecordQuery, after cursor: RecordCursor?, atMost count: Int
+  ) async throws -> RecordPage {
+    try await base.query(query, after: cursor, atMost: count)
+  }
+
+  func changes(since token: ChangeToken?, in zone: RecordZone) async throws -> ChangePage {
+    try await base.changes(since: token, in: zone)
   }
 }

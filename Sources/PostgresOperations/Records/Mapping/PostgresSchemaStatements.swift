@@ -2,7 +2,7 @@
 /// the names of the tables.
 enum PostgresSchemaStatements {
   /// The names of the tables with a version of each, which changes with every change to its
-  /// definition: the transactions that last changed its rows in the catalogs.
+  /// definition: the transactions that last changed its rows in the catalogs, and the privileges of this role.
   static let versions = PostgresStatement(
     "read the versions of tables", "SELECT c.relname, \(version) \(from)")
 
@@ -36,6 +36,15 @@ enum PostgresSchemaStatements {
     \(from) JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
       JOIN pg_type AS y ON y.oid = a.atttypid LEFT JOIN pg_type AS b ON b.oid = y.typbasetype
     ORDER BY c.relname, a.attnum
+    """)
+
+  /// The columns: table, name, type, number, and whether rows that existed before the column may have a value in it.
+  static let numberedColumns = PostgresStatement(
+    "read the numbers of columns",
+    """
+    SELECT c.relname, a.attname, format_type(a.atttypid, a.atttypmod), a.attnum,
+      a.atthasdef OR a.atthasmissing OR a.attgenerated <> '' OR a.attidentity <> ''
+    \(from) JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
     """)
 
   /// The primary and the foreign keys: table, kind, columns, parent, whether the parent is in the
@@ -79,6 +88,7 @@ enum PostgresSchemaStatements {
       WHERE k.conrelid = c.oid), '') || ' ' || coalesce((
       SELECT string_agg(g.oid || ':' || g.xmin, ',' ORDER BY g.oid)
       FROM pg_trigger AS g WHERE g.tgrelid = c.oid AND NOT g.tgisinternal), '')
+      || ' ' || has_any_column_privilege(c.oid, 'SELECT') || has_any_column_privilege(c.oid, 'UPDATE')
     """
 
   /// An expression for the arguments of the triggers, which are the name of the table and whether

@@ -31,8 +31,8 @@ extension PostgresRecordSession {
     return try applyEach(batch)
   }
 
-  /// Locks the stored records of changes, and reads them. A role may have the permission to do neither for some tables:
-  /// their changes are attempted without, and each one is refused, or not, by itself.
+  /// Locks the stored records of changes, and reads them. A role may do neither in some tables, where only new records
+  /// can be saved.
   func lockedPlan(of changes: [RecordChange]) throws -> PostgresSavePlan {
     let possible = changes.filter { (try? PostgresSavePlan.check($0)) != nil }
     var groups: [(reader: PostgresRowReader, ids: [RecordID], statement: Int)] = []

@@ -69,6 +69,9 @@ struct PostgresSavePlan {
       try table.checkIsWritable()
       if !table.isTracked { missing.track(table.name) }
     }
+    if let table, stored != nil, !table.isLockable { throw table.refused("update") }
+    // The stored record is not known.
+    if let table, original.tag != nil, !table.isReadable { throw table.refused("read") }
     if policy == .ifUnchanged {
       try record.checkUnchanged(exists: stored != nil, tag: stored?.tag) {
         RecordError(stored.map { .conflict($0) } ?? .unknownRecord)
@@ -140,11 +143,20 @@ struct PostgresSavePlan {
   ) throws -> PostgresStep {
     guard let table else { throw RecordError(.unknownRecord) }
     try table.checkIsWritable()
+    if !table.isReadable { throw table.refused("read") }
+    // Without a lock, a change that another transaction has not committed yet would be deleted, too.
+    if !table.isLockable { throw table.refused("update") }
     if !table.isTracked { missing.track(table.name) }
     guard let key = table.key.values(of: id.name), let stored = existing[id] else {
       throw RecordError(.unknownRecord)
     }
     if let tag, tag != stored.tag { throw RecordError(.conflict(stored)) }
     return .delete(table, key: key, tag: tag)
+  }
+}
+
+extension PostgresTable {
+  fileprivate func refused(_ action: String) -> RecordError {
+    RecordError(.notPermitted("permission denied: this role may not \(action) rows of \(name)"))
   }
 }
