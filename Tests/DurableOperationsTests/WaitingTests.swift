@@ -178,6 +178,18 @@ import Testing
     }
   }
 
+  @Test func `J19: an event that a finished step has received is not replaced before a retry`()
+    async throws
+  {
+    let test = TestStore()
+    try await test.store.start(WithoutOutput(), named: "r")
+    try await test.store.send(1, as: "go", to: "r")
+    #expect(try await test.run(WithoutOutput()).state == .error)
+    // The retry begins after the wait.
+    #expect(try await !test.store.send(2, as: "go", to: "r", replacing: true))
+    #expect(try await test.store.events(of: "r").map(\.payload) == ["1"])
+  }
+
   @Test func `J19: an event of another type is an error that names event and run`() async throws {
     let test = TestStore()
     try await test.store.start(Single(.event), named: "r")
@@ -215,4 +227,13 @@ private struct SleepFlow: DurableSequence {
     previous == nil ? DurableSleep(for: .seconds(seconds)) : nil
   }
   func output(of steps: FinishedSteps) {}
+}
+
+/// A flow whose output is an error.
+private struct WithoutOutput: DurableSequence {
+  mutating func nextOperation(after previous: FinishedStep?) -> (any ComposableOperation)? {
+    previous == nil ? AwaitedEvent("go", as: Int.self) : nil
+  }
+
+  func output(of steps: FinishedSteps) throws -> Int { throw CocoaError(.fileNoSuchFile) }
 }

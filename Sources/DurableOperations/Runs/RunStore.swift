@@ -188,7 +188,7 @@ public struct RunStore: Sendable {
   ///   - event: The name of the event.
   ///   - id: The name of the run.
   ///   - replaces: Whether the event replaces an earlier event that no finished step has received. If the run has
-  ///     ended in an error, the last step does not count as finished, so that ``retry(_:from:)`` uses the new event.
+  ///     ended in an error, a failed last step does not count, so that ``retry(_:from:)`` uses the new event.
   /// - Returns: Whether the event counts.
   /// - Throws: A ``RunStoreError``, also if there is no such run or it has ended.
   @discardableResult

@@ -204,8 +204,8 @@ extension SQLiteConnection {
     return SentEvent(counts: true, woken: isWoken ? try wakeParents(of: id, now: now) : [])
   }
 
-  /// The limit of the wait for an event of a run that no process runs; nil without one. A process that runs it decides
-  /// by itself.
+  /// The limit of the only wait for an event, of a run that no process runs; nil if it is not known. A process that runs
+  /// it decides by itself.
   private func limit(
     of event: String, for run: StoredRun, _ hasEnded: (_ owner: Int64) -> Bool
   ) throws -> Int64? {
@@ -216,32 +216,29 @@ extension SQLiteConnection {
     case .ready: break
     case .result, .error, .cancelled, .stuck: return nil
     }
-    // Each attempt of the step in progress has a wait of its own.
-    let own = JournalKey(reserved: "event", event).text
-    let limits = try fetchAll(
-      "SELECT key, value FROM step WHERE run = ?1 AND position = ?2 AND kind = 'wake'",
-      [.text(run.id.text), .integer(Int64(run.stepCount))]
-    ) { row -> Int64? in
-      let key = row.text(at: 0)?.split(separator: "/").last ?? ""
-      guard key == own || key.hasPrefix("\(own)@") else { return nil }
-      return row.text(at: 1).flatMap { Int64($0) }
-    }
-    return limits.compactMap(\.self).max()
+    // Only of a step that is nothing but this wait: another step may have more waits, some without a limit.
+    return try fetchOne(
+      """
+      SELECT value FROM step
+      WHERE run = ?1 AND position = ?2 AND kind = 'wake' AND key = ?3 AND name = ?4
+      """,
+      [
+        .text(run.id.text), .integer(Int64(run.stepCount)),
+        .text(JournalKey(reserved: "event", event).text), .text("AwaitedEvent(\(event))"),
+      ]
+    ) { $0.text(at: 0).flatMap { Int64($0) } } ?? nil
   }
 
-  /// Replaces an event of a run that has ended in an error, unless a step before the last one has received it. A retry
-  /// begins with the last step.
+  /// Replaces an event of a run that has ended in an error, unless a step has received it that a retry does not repeat.
   private func replace(
     _ event: String, by payload: String, forRetryOf run: StoredRun
   ) throws -> SentEvent {
+    let retry = try RunRetry(of: run, from: nil, last: try steps(of: run.id, last: 1).last)
     try execute(
       """
       UPDATE event SET payload = ?3
       WHERE run = ?1 AND name = ?2 AND (step IS NULL OR step >= ?4)
-      """,
-      [
-        .text(run.id.text), .text(event), .text(payload), .integer(Int64(run.stepCount - 1)),
-      ])
+      """, [.text(run.id.text), .text(event), .text(payload), .integer(Int64(retry.first))])
     if changeCount > 0 { return SentEvent(counts: true) }
     if try !hasEvent(event, for: run.id) { throw RunStoreError.hasEnded(run) }
     return SentEvent(counts: false)

@@ -7,7 +7,8 @@ extension SQLiteRunBackend {
   func cancel(_ id: RunID, because reason: String?) async throws {
     let now = now
     let isInMemory = file == nil
-    let cancelled = try await write { [weak self] connection in
+    let cancelled = try await write { [weak self, file] connection in
+      try file?.check(connection)
       let owner = isInMemory ? 1 : self?.ownNumber
       return try connection.cancel(id, because: reason, owner: owner, now: now)
     }
@@ -17,7 +18,11 @@ extension SQLiteRunBackend {
 
   func retry(_ id: RunID, from step: Int?) async throws {
     let now = now
-    notify(id, try await write { try $0.retry(id, from: step, now: now) })
+    let parents = try await write { [file] connection in
+      try file?.check(connection)
+      return try connection.retry(id, from: step, now: now)
+    }
+    notify(id, parents)
   }
 
   func send(
@@ -25,7 +30,9 @@ extension SQLiteRunBackend {
   ) async throws -> Bool {
     let now = now
     let sent = try await write { [file] connection in
-      try connection.send(payload, as: event, to: id, replacing: replaces, now: now) { owner in
+      try file?.check(connection)
+      return try connection.send(payload, as: event, to: id, replacing: replaces, now: now) {
+        owner in
         file?.state(ofOwner: owner) == .hasEnded
       }
     }

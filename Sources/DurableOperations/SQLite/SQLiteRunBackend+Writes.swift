@@ -68,19 +68,28 @@ extension SQLiteRunBackend {
     }
   }
 
-  /// - Returns: Whether all claims have been released.
-  private func releaseAll() async -> Bool {
+  /// Tries to release the claims that could not be released.
+  ///
+  /// - Returns: False if it has to be tried again.
+  func releaseAll() async -> Bool {
     let (claims, now) = (unreleased.withLock { $0 }, now)
-    let released = try? await write { connection in
-      try claims.map { ($0.run, try connection.release($0, asFailed: true, now: now)) }
-    }
-    if let released {
-      unreleased.withLock { $0.subtract(claims) }
-      for (run, parents) in released { notify(run, parents) }
+    var isPossible = !claims.isEmpty && !isClosed.withLock { $0 }
+    if isPossible {
+      do {
+        let released = try await write { connection in
+          try claims.map { ($0.run, try connection.release($0, asFailed: true, now: now)) }
+        }
+        unreleased.withLock { $0.subtract(claims) }
+        for (run, parents) in released { notify(run, parents) }
+      } catch {
+        // The next claim meets a permanent error, too.
+        isPossible = (error as? RunStoreError)?.isTemporary == true
+      }
     }
     return unreleased.withLock { unreleased in
-      isReleasing.withLock { $0 = !unreleased.isEmpty }
-      return unreleased.isEmpty
+      let isDone = unreleased.isEmpty || !isPossible
+      isReleasing.withLock { $0 = !isDone }
+      return isDone
     }
   }
 

@@ -26,6 +26,7 @@ final class SQLiteRunBackend: RunBackend {
   let unreleased = Lock<Set<ClaimToken>>([])
   /// Whether a task tries to release them.
   let isReleasing = Lock(false)
+  let isClosed = Lock(false)
 
   /// - Parameters:
   ///   - path: The path of the file; nil for a journal in memory.
@@ -164,6 +165,8 @@ final class SQLiteRunBackend: RunBackend {
   }
 
   func close() async {
+    _ = await releaseAll()
+    isClosed.withLock { $0 = true }
     await reads?.close()
     if file != nil { await writes.close() }
   }
@@ -172,7 +175,8 @@ final class SQLiteRunBackend: RunBackend {
 
   func insert(_ run: NewRun) async throws -> (run: StoredRun, isNew: Bool) {
     let now = now
-    let answer = try await write { connection -> InsertedRun in
+    let answer = try await write { [file] connection -> InsertedRun in
+      try file?.check(connection)
       if let found = try connection.run(run.id) { return InsertedRun(run: found, isNew: false) }
       try connection.execute(
         """

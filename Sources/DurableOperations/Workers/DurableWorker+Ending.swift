@@ -36,11 +36,13 @@ extension DurableWorker {
   ///   - signals: The signals. A signal that the parent process ignores, such as by `nohup`, has no effect.
   ///   - limit: How long steps in progress may take. Set the limit of the supervisor (`TimeoutStopSec` of systemd,
   ///     `terminationGracePeriodSeconds` of Kubernetes) to a longer time.
+  ///   - environment: The observers of the worker and of its runs, such as one that writes their log, and the clock.
   /// - Returns: A result after a signal; a cancellation if the task was cancelled; an error of the store.
   @discardableResult
   public func run(
     endingOn signals: Set<Signal> = [.terminate, .interrupt],
-    draining limit: Duration = .seconds(30)
+    draining limit: Duration = .seconds(30),
+    in environment: OperationEnvironment = OperationEnvironment()
   ) async -> Outcome<Void> {
     let worker = withEnd
     let received = SignalCount()
@@ -60,7 +62,7 @@ extension DurableWorker {
       }
     } catch { return .error(error) }
     defer { handler.end() }
-    let run = worker.start()
+    let run = worker.start(in: environment)
     started.withLock { $0 = run }
     if received.count > 1 { run.cancel() }
     let outcome = await withTaskCancellationHandler {

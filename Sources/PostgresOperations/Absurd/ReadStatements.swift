@@ -19,7 +19,7 @@ struct ReadStatements: Sendable {
   let steps: PostgresStatement
   /// What the step in progress of the run with a name ($1) has stored.
   let keys: PostgresStatement
-  /// The payload of an event ($1), and its age in milliseconds.
+  /// The payload of an event ($1), and when it was sent.
   let event: PostgresStatement
   /// The last events whose names begin with $1, at most $2, the newest first. The engine has no index
   /// by run, so this reads all events of the queue.
@@ -95,7 +95,7 @@ struct ReadStatements: Sendable {
     event = PostgresStatement(
       "read an event",
       """
-      select payload::text, \(milliseconds("(absurd.current_time() - emitted_at)")) from \(tables.events)
+      select payload::text, \(milliseconds("emitted_at")) from \(tables.events)
       where event_name = $1 and payload is not null
       """)
     events = PostgresStatement(

@@ -3,8 +3,8 @@ struct RequestStatements: Sendable {
   /// Starts a run: $1 queue, $2 flow, $3 parameters, $4 options. Returns the task, its attempt, whether
   /// it is new, and the time.
   let spawn: PostgresStatement
-  /// The task of the run with a name ($1), which is locked: its identifier, its last attempt, and the
-  /// number of attempts.
+  /// The task of the run with a name ($1), which is locked: its identifier, its last attempt, the
+  /// number of attempts, and whether it has ended.
   let lockTask: PostgresStatement
   /// The runs that a cancellation of the run with a name ($1) concerns: the run itself and its child
   /// flows, as far as they have not ended. Each with its task, its last attempt and its state.
@@ -21,8 +21,8 @@ struct RequestStatements: Sendable {
   let isEvent: PostgresStatement
   /// A row if the last attempt ($1) has waited for an event ($2) until its limit.
   let isTooLate: PostgresStatement
-  /// Deletes an event ($1) of a task ($2) unless a finished step before a position ($4) has received it, under its own
-  /// name ($3).
+  /// Deletes an event ($1) of a task ($2) unless a finished step has received it, under its own name ($3). A last step
+  /// that has failed does not count if the task can be retried ($4).
   /// Returns when it was sent.
   let removeEvent: PostgresStatement
   /// Sets when an event ($1) was sent ($2).
@@ -60,7 +60,10 @@ struct RequestStatements: Sendable {
       """)
     lockTask = PostgresStatement(
       "lock a run",
-      "select task_id, last_attempt_run, attempts from \(tasks) where idempotency_key = $1 for update"
+      """
+      select task_id, last_attempt_run, attempts, state not in ('pending', 'running', 'sleeping')
+      from \(tasks) where idempotency_key = $1 for update
+      """
     )
     let tree = """
       with recursive tree as
@@ -106,8 +109,10 @@ struct RequestStatements: Sendable {
       "delete an event",
       """
       delete from \(tables.events) where event_name = $1 and payload is not null and not exists
-        (select 1 from \(checkpoints) where task_id = $2::uuid and state->'events' ? $3 and
-          case when checkpoint_name ~ '^[0-9]+$' then checkpoint_name::bigint < $4::bigint end)
+        (select 1 from \(checkpoints) c where task_id = $2::uuid and checkpoint_name ~ '^[0-9]+$'
+          and state->'events' ? $3 and not ($4::boolean and state->>'kind' = 'error' and not exists
+            (select 1 from \(checkpoints) later where later.task_id = c.task_id
+              and later.checkpoint_name ~ '^[0-9]+$' and later.checkpoint_name > c.checkpoint_name)))
       returning emitted_at::text
       """)
     setSent = PostgresStatement(

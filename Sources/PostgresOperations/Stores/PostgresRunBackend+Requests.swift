@@ -38,10 +38,8 @@ extension PostgresRunBackend {
     _ payload: String, as event: String, to id: RunID, replacing replaces: Bool
   ) async throws -> Bool {
     guard let found = try await stored(id) else { throw RunStoreError.noSuchRun(id) }
-    // A retry of a run that has ended in an error begins with its last step.
-    let isForRetry = replaces && found.run.state == .error
-    if found.run.state.hasEnded, !isForRetry { throw RunStoreError.hasEnded(found.run) }
-    let finished = PostgresValue.integer(isForRetry ? Int64(found.run.stepCount - 1) : .max)
+    let mayBeForRetry = replaces && found.run.state == .error
+    if found.run.state.hasEnded, !mayBeForRetry { throw RunStoreError.hasEnded(found.run) }
     let name = PostgresValue.text(AbsurdName.event(event, of: id))
     let values: [PostgresValue] = [.text(queue.name), name, .text(texts.stored(payload))]
     let (requests, task) = (queue.requests, PostgresValue.text(found.taskID))
@@ -54,9 +52,12 @@ extension PostgresRunBackend {
           // Others that send an event to the run wait.
           let locked = try connection.rows(requests.lockTask, [.text(id.text)])
           let attempt = locked.count > 0 ? locked.text(0, 1) ?? "" : found.attemptID
+          // Another program may have retried it.
+          let isForRetry = mayBeForRetry && locked.count > 0 && locked.boolean(0, 3) == true
           let removed =
             replaces
-            ? try connection.rows(requests.removeEvent, [name, task, .text(event), finished]) : nil
+            ? try connection.rows(
+              requests.removeEvent, [name, task, .text(event), .text("\(isForRetry)")]) : nil
           let earlier = try connection.rows(requests.isEvent, [name, values[2]])
           if isForRetry, removed?.count == 0, earlier.count == 0 {
             throw RunStoreError.hasEnded(found.run)

@@ -249,16 +249,15 @@ final class PostgresRunBackend: RunBackend {
   func event(_ name: String, of id: RunID) async throws -> StoredEvent? {
     let read = queue.reads.event
     let event = AbsurdName.event(name, of: id)
-    let asked = now
     let rows = try await request { try $0.rows(read, [.text(event)]) }
     guard rows.count > 0, let payload = rows.text(0, 0) else { return nil }
-    let sent = asked - (rows.integer(0, 1) ?? 0) - Self.eventTolerance
+    let sent = (rows.integer(0, 1) ?? 0) - Self.eventTolerance
     return StoredEvent(name: name, payload: AbsurdText.text(payload), sent: sent)
   }
 
-  /// By how many milliseconds an event counts as earlier than it was sent, because each of two machines knows the
-  /// clock of the server to a second, and the server rounds limits up to whole seconds. So an event that
-  /// ``send(_:as:to:replacing:)`` has accepted counts.
+  /// By how many milliseconds an event counts as earlier than it was sent by the clock of the server, because the
+  /// machines that have set and that look at the limit know that clock to a second, and the server rounds limits up to
+  /// whole seconds. So an event that ``send(_:as:to:replacing:)`` has accepted counts.
   private static let eventTolerance: Int64 = 3_000
 
   func events(of id: RunID, last count: Int) async throws -> [StoredEvent] {
