@@ -1,5 +1,6 @@
 extension [FlowStep] {
-  /// Reports outputs that two steps, or two children of a step, would write, also if one is a folder with the other.
+  /// Reports outputs that two steps, or two children of a step, would write, and outputs in a folder that another step
+  /// makes.
   ///
   /// Patterns are compared as texts: different ones that match the same files are not found.
   ///

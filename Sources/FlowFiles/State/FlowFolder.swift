@@ -114,9 +114,10 @@ package struct FlowFolder: Sendable {
       try FileManager.default.createDirectory(
         atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     } catch {
-      let reason = (error as NSError).userInfo[NSUnderlyingErrorKey].map { "\($0)" } ?? ""
+      let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
+      let reason = cause.map { SystemError(code: Int32(clamping: $0.code)).description }
       throw .other(
-        "the folder \(folder.onOneLine) cannot be made: \(reason.isEmpty ? "\(error)" : reason); "
+        "the folder \(folder.onOneLine) cannot be made: \(reason ?? "\(error)"); "
           + "--state FOLDER puts the state elsewhere")
     }
   }

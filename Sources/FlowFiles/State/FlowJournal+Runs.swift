@@ -163,11 +163,12 @@ extension FlowJournal {
           "DELETE FROM flow_run WHERE flow = ?1 AND number <= ?2 AND process IS NULL", oldest)
         try connection.execute("DELETE FROM flow_life WHERE flow = ?1 AND run <= ?2", oldest)
         try connection.execute("DELETE FROM flow_left WHERE flow = ?1 AND run <= ?2", oldest)
-        // Of each step, the last success stays, and so do those of the last hundred runs with other values.
+        // Of each step, the last success stays. Of steps with outputs, those of the last hundred runs with other values
+        // stay, too; of others, those of the last thousand runs, because they count for their run only.
         try connection.execute(
           """
           DELETE FROM flow_success AS old
-          WHERE flow = ?1 AND (run <= ?2 OR run <= ?3 AND EXISTS
+          WHERE flow = ?1 AND (run <= ?2 OR run <= ?3 AND outputs <> '' AND EXISTS
               (SELECT 1 FROM flow_run WHERE flow = ?1 AND number = old.run AND state = 'succeeded'))
             AND EXISTS
               (SELECT 1 FROM flow_success WHERE flow = ?1 AND step = old.step AND run > old.run)

@@ -77,9 +77,17 @@ public struct FlowState: Sendable {
     }
     if let last { return try FileDescriptor.contents(ofFile: last.path) }
     let run = runName.map { " in run '\($0.onOneLine)'" } ?? ""
-    throw FlowFailure.other(
-      "'\(name.onOneLine)' has no log\(run): it has not run yet, or its last run is not kept any more"
-    )
+    throw FlowFailure.other("'\(name.onOneLine)' has no log\(run): \(reasonForNoLog(of: name))")
+  }
+
+  private func reasonForNoLog(of name: String) -> String {
+    if let step = file.step(named: name) {
+      if step.isGroup { return "it has no command; name a step that it needs" }
+      if step.each != nil {
+        return "each of its children has one; name a child, '\(name.onOneLine)[VALUE]'"
+      }
+    }
+    return "it has not run yet, or its last run is not kept any more"
   }
 
   /// The numbers of the runs that have logs.

@@ -151,7 +151,10 @@ import Testing
   }
 
   @Test func `flow log reports a step that is unknown or has not run`() async throws {
-    let flow = try FlowFixture(#""build": {"run": "true"}"#)
+    let flow = try FlowFixture(
+      #"""
+      "build": {"run": "true"}, "each": {"each": ["1"], "run": "true"}, "all": {"needs": ["build"]}
+      """#)
     let unknown = try await flow.flow("log", "f.json", "biuld")
     #expect(unknown.status == 1)
     #expect(unknown.error == "f.json: unknown step 'biuld'; did you mean 'build'?\n")
@@ -160,5 +163,25 @@ import Testing
       missing.error
         == "coop flow: 'build' has no log: it has not run yet, or its last run is not kept any more\n"
     )
+    #expect(try await flow.run("--run", "one").status == 0)
+    let each = try await flow.flow("log", "f.json", "each", "--run", "one")
+    #expect(
+      each.error
+        == "coop flow: 'each' has no log in run 'one': each of its children has one; name a child, 'each[VALUE]'\n"
+    )
+    let group = try await flow.flow("log", "f.json", "all")
+    #expect(
+      group.error == "coop flow: 'all' has no log: it has no command; name a step that it needs\n")
+  }
+
+  @Test func `a folder of the state that cannot be made is an error with the reason`() async throws
+  {
+    let flow = try FlowFixture(#""build": {"run": "true"}"#)
+    try flow.folder.write("", to: ".flow")
+    let printed = try await flow.run()
+    #expect(printed.status == 1)
+    #expect(
+      printed.error.contains("/.flow/f cannot be made: Not a directory; --state FOLDER puts"),
+      "\(printed.error)")
   }
 }

@@ -182,7 +182,10 @@ struct FlowRunsTests {
       let copied = try TemporaryFolder()
       let script = "cp -a '\(flow.folder.path)/.' '\(copied.path)' && touch '\(copied.path)/go-2'"
       let shell = URL(fileURLWithPath: "/bin/sh")
+      // Stopped, so that it does not write its state meanwhile.
+      kill(process, SIGSTOP)
       let copy = try await Program(executable: shell, arguments: ["-c", script]).run()
+      kill(process, SIGCONT)
       #expect(copy.status == 0, "\(copy.error)")
       var second = Program.coop(in: copied.url)
       second.arguments = ["flow", "run", "f.json", "--run", "two", "--set", "day=2"]
