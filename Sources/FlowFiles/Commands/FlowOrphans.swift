@@ -39,12 +39,15 @@ package struct FlowOrphans: Sendable {
     find = {
       let processes = ProcessTable.all
       let own = processes.ancestors(of: SystemProcess.identifier)
-      // Another process may have got the same number.
+      // Another process may have got the same number. If this state is a copy, the command belongs to the original.
       let commands = recorded.filter { command in
         command.boot == ProcessTable.boot
           && processes.contains {
             $0.process == command.process && $0.began == command.began && !$0.isZombie
           }
+          && ProcessTable.variable(FlowProcesses.variable, of: command.process).map {
+            FlowProcesses.run(of: $0, after: mark) != nil
+          } ?? true
       }
       return processes.processes(under: nil) { process in
         if own.contains(process.process) { return .foreign }
@@ -55,8 +58,6 @@ package struct FlowOrphans: Sendable {
           guard let parts = value.flatMap(FlowProcessTree.parts) else { return .unit("") }
           return isLeft(run, parts.unit, parts.beginning) ? .foreign : .unit(parts.unit)
         }
-        // The command of another state, of which this one is a copy, or a command of a flow within a command.
-        if found != nil { return .none }
         let command = commands.first { [process.session, process.group].contains($0.process) }
         return command.map { .unit(FlowFolder.fileName($0.unit)) } ?? .none
       }

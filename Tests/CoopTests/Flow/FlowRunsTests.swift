@@ -207,20 +207,20 @@ struct FlowRunsTests {
       """, head: #""values": {"day": "1"},"#)
     let days = ["1", "2", "3"]
     for day in days {
-      #expect(try await flow.run("--run", "day \(day)", "--set", "day=\(day)").status == 0)
+      #expect(try await flow.run("--run", "day-\(day)", "--set", "day=\(day)").status == 0)
     }
     let log = ["common"] + days.flatMap { ["load \($0)", "mail \($0)"] }
     #expect(flow.lines("log") == log)
     for day in days {
-      let again = try await flow.run("--run", "day \(day)", "--set", "day=\(day)")
+      let again = try await flow.run("--run", "day-\(day)", "--set", "day=\(day)")
       #expect(again.status == 0 && again.error.contains("has succeeded"), "\(again.error)")
-      #expect(flow.lines("log") == log, "day \(day)")
+      #expect(flow.lines("log") == log, "day-\(day)")
     }
     // Of a new run, what has outputs is up to date; with the same values, the last success counts.
     #expect(try await flow.run("--fresh", "--set", "day=2").status == 0)
     #expect(flow.lines("log") == log + ["mail 2"])
     try flow.folder.write("", to: "out-2")
-    #expect(try await flow.run("--run", "day 2", "--set", "day=2").status == 0)
+    #expect(try await flow.run("--run", "day-2", "--set", "day=2").status == 0)
     #expect(flow.lines("log") == log + ["mail 2", "load 2", "mail 2"])
     // Another definition with the same values replaces it.
     let stored = "SELECT run FROM flow_success WHERE step = 'load' ORDER BY run"
