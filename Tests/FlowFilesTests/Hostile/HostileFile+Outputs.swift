@@ -98,6 +98,8 @@ extension HostileFile {
         i: {run: [x], outputs: [a/a.o, b]}
         j: {run: [x], each: [1, 2], in: "j${each}", outputs: [j, /j]}
       """#,
+      "3:34: output x of step 'a' is in a folder that is an output of step 'e', so that each of them would change the "
+        + "output of the other; name its files there, or let one step make the folder",
       "4:27: duplicate output a/x of steps 'a' and 'b'",
       "4:32: duplicate output b/../y of steps 'a' and 'b'",
       "4:40: duplicate output t of steps 'a' and 'b'",
