@@ -123,7 +123,7 @@ struct MirrorOnPostgresTests {
     let role = "mirror_" + fixture.schema.name.suffix(8)
     try await fixture.local.save(record("Note", "1", ["n": 10]), policy: .changedKeys)
     try await fixture.local.delete(RecordID("Note", "2"))
-    for privileges in ["all", "update"] {
+    for privileges in ["all", "update", "select"] {
       try await fixture.schema.query(
         "grant all on \"Note\" to \(role); revoke \(privileges) on \"Note\" from \(role)")
       let report = try await fixture.mirror.sync.run().get()
