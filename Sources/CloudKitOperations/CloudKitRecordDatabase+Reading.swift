@@ -107,7 +107,9 @@ extension CloudKitRecordDatabase {
   /// Returns a page of changes since a token.
   ///
   /// CloudKit reports the name of a deleted record, but not its type: see
-  /// ``CloudKitOptions/types``. Records of other types are left out. It does not report that a token has expired either: a request with a
+  /// ``CloudKitOptions/types``. Records of other types are left out.
+  ///
+  /// It does not report that a token has expired either: a request with a
   /// token that CloudKit rejects is followed by one without it.
   ///
   /// - Throws: A `RecordError` if the token has expired, the database or the zone does not report

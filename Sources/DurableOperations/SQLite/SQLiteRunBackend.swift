@@ -26,6 +26,7 @@ final class SQLiteRunBackend: RunBackend {
   let unreleased = Lock<Set<ClaimToken>>([])
   /// Whether a task tries to release them.
   let isReleasing = Lock(false)
+  /// Whether the store was closed, so that the task writes nothing more.
   let isClosed = Lock(false)
 
   /// - Parameters:

@@ -114,10 +114,10 @@ package struct FlowFolder: Sendable {
       try FileManager.default.createDirectory(
         atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     } catch {
-      let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? any Error
-      let reason = cause.map {
-        SystemError(code: Int32(clamping: ($0 as NSError).code)).description
-      }
+      let cause = ((error as NSError).userInfo[NSUnderlyingErrorKey] as? any Error) as NSError?
+      let reason =
+        cause?.domain == NSPOSIXErrorDomain
+        ? cause.map { SystemError(code: Int32(clamping: $0.code)).description } : nil
       throw .other(
         "the folder \(folder.onOneLine) cannot be made: \(reason ?? "\(error)"); "
           + "--state FOLDER puts the state elsewhere")

@@ -161,12 +161,14 @@ extension FlowJournal {
 
 extension FlowRecord {
   /// The step, whose definition all of its children have.
-  private var step: String { unit.utf8.last == UInt8(ascii: "]") ? unit.stepName : unit }
+  private static func step(of unit: String) -> String {
+    unit.utf8.last == UInt8(ascii: "]") ? unit.stepName : unit
+  }
 
   /// Of the successes of a unit, one with the highest rank counts.
   fileprivate func rank(_ runs: Set<Int>, _ definitions: [String: String]) -> Int {
     if runs.contains(run) { return 2 }
-    return definitions[step]?.hasSameBytes(as: definition) == true ? 1 : 0
+    return definitions[Self.step(of: unit)]?.hasSameBytes(as: definition) == true ? 1 : 0
   }
 
   /// - Parameters:
@@ -176,10 +178,9 @@ extension FlowRecord {
     _ row: SQLiteStatement, sharing definitions: [String: String], _ last: FlowRecord?
   ) {
     let unit = row.text(at: 0) ?? ""
-    let step = unit.utf8.last == UInt8(ascii: "]") ? unit.stepName : unit
     let definition = row.text(at: 2) ?? ""
     let inputs = row.text(at: 3) ?? ""
-    let known = definitions[step]
+    let known = definitions[Self.step(of: unit)]
     self.init(
       unit: unit, run: Int(row.integer(at: 1)),
       definition: known?.hasSameBytes(as: definition) == true ? known ?? definition : definition,

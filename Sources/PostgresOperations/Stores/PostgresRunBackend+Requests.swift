@@ -187,8 +187,7 @@ extension PostgresRunBackend {
     let requests = queue.requests
     return try await request { connection in
       try connection.transaction {
-        let ended = try connection.rows(
-          requests.ended, [.integer(Self.delay(from: 0, to: age))])
+        let ended = try connection.rows(requests.ended, [.integer(Self.delay(from: 0, to: age))])
         let names = (0..<ended.count).compactMap { ended.text($0, 0) }
         if !names.isEmpty { _ = try connection.rows(requests.remove, [.texts(names)]) }
         return names.count

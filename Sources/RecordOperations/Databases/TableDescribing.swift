@@ -16,7 +16,8 @@ package struct TableDescription: Sendable {
     package let name: String
     /// Empty for a column that has never had a value.
     package let type: String
-    /// A number that no other column of the table has had; at least different after another column was dropped.
+    /// In PostgreSQL, a number that no other column of the table has had; in SQLite, the position, which changes when
+    /// an earlier column is dropped.
     package let number: Int64
     /// Whether rows that existed before the column may have a value in it.
     package let isFilled: Bool
