@@ -305,7 +305,7 @@ if headersOfPostgres.contains(where: FileManager.default.fileExists) {
       dependencies: [
         "CompositeOperations", "CompositeOperationsTestKit", "DurableOperations", "DurableRecords",
         "OperationTracing", "PostgresOperations", "PostgresTestSupport", "RecordOperations",
-        "SystemSupport", "TestSupport",
+        "SQLiteSupport", "SystemSupport", "TestSupport",
       ], swiftSettings: strictTests),
   ]
 }

@@ -68,14 +68,16 @@ extension PostgresRecordDatabase: TableDescribing {
       for name in names {
         // The changes of a table that this role may not read are not reported either.
         guard let table = tables[name] ?? nil, table.isReadable else { continue }
-        let untyped = Set(table.readableFields.filter { $0.kind == .null }.map(\.name))
-        let fields = Set(table.readableFields.map(\.name))
+        let untyped = Set(table.fields.filter { $0.kind == .null }.map(\.name))
+        let fields = Set(table.fields.map(\.name))
         found[name.text] = TableDescription(
           columns: (columns[name] ?? []).filter { fields.contains($0.name) }.map { column in
             TableDescription.Column(
               name: column.name, type: untyped.contains(column.name) ? "" : column.type,
               number: column.number, isFilled: column.isFilled)
-          }, fields: fields.sorted(), isTracked: table.isTracked)
+          },
+          samples: table.fields.compactMap { column in column.sample.map { (column.name, $0) } },
+          isTracked: table.isTracked)
       }
       return found
     }
@@ -163,10 +165,7 @@ extension PostgresTable {
   fileprivate var mirrorProblem: String? {
     if key.isNone { return "it has no primary key that can be the name of a record" }
     if !isReadable { return "this role may not read it" }
-    if isTracked { return nil }
-    return columns.first { $0.kind == .unsupported }.map {
-      "its column \($0.name) has the type \($0.declaredType), which no field can hold without loss"
-    }
+    return nil
   }
 
   var definition: ServedDefinition {
@@ -190,6 +189,22 @@ extension PostgresColumn {
     case .boolean: .boolean
     case .double: .double
     case .real: .single
+  /// A value for which another database can create the column; nil for one that has never had a value.
+  fileprivate var sample: FieldValue? {
+    switch kind {
+    case .integer, .boolean: .integer(0)
+    case .double, .real: .double(0)
+    case .text, .uuid, .enumeration, .other: .string("")
+    case .bytes: .bytes([])
+    case .date: .date(Date(timeIntervalSince1970: 0))
+    case .list: .list([])
+    case .keptReference: .reference(RecordReference(RecordID("", "")))
+    case .foreignKey(let type, let rule, _):
+      .reference(RecordReference(RecordID(type, ""), onDelete: rule))
+    case .null: nil
+    }
+  }
+
     case .text: .text
     case .uuid: .uuid
     case .enumeration: .enumeration
@@ -199,8 +214,8 @@ extension PostgresColumn {
     case .keptReference: .keptReference
     case .foreignKey(let type, let rule, let isInteger):
       .foreignKey(type: type, rule, isInteger: isInteger)
+    case .other: .other
     case .null: .untyped
-    case .unsupported: .unsupported
     }
   }
 }

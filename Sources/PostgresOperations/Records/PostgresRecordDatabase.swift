@@ -83,6 +83,7 @@ public final class PostgresRecordDatabase: RecordDatabase {
           """
           SELECT set_config('DateStyle', 'ISO', false), set_config('bytea_output', 'hex', false),
             set_config('extra_float_digits', '1', false), set_config('TimeZone', 'UTC', false),
+            set_config('IntervalStyle', 'postgres', false), set_config('lc_monetary', 'C', false),
             set_config('standard_conforming_strings', 'on', false)
           """))
     }

@@ -173,8 +173,7 @@ extension PostgresRecordSession {
         sequence: states.integer(row, 4) ?? 0, beginning: start.beginning)
     }
     // A record may have changed again since its state was read. Its new state is reported later, too.
-    // A column that no field can hold must not hide the changes of the other tables.
-    let found = try lookup(reported.filter { !$0.isDeleted }.map(\.id)) { $0.readableFields }
+    let found = try lookup(reported.filter { !$0.isDeleted }.map(\.id), keys: nil)
     var page = ChangePage(
       changed: [], deleted: [], token: last.token, hasMore: states.count > count)
     for (id, isDeleted, transaction) in reported {

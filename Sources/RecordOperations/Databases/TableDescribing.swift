@@ -2,7 +2,7 @@ internal import SQLiteSupport
 
 /// A database that can describe the tables of its records without their rows.
 package protocol TableDescribing: RecordDatabase {
-  /// Returns the tables of some types. A type without a table, or with one that the user may not read, is left out.
+  /// Returns the tables of some types. A type without a table, or with one the user may not read, is left out.
   ///
   /// - Returns: Nil if the database knows nothing of its tables.
   /// - Throws: A ``RecordError`` if the request fails, or if the database never reports the changes of a type;
@@ -28,21 +28,27 @@ package struct TableDescription: Sendable {
   }
 
   package let columns: [Column]
-  /// The names of the fields that can be read; nil for all.
-  package let fields: [String]?
+  /// A value of each field, in the order of the columns, for which another database can create a column. A field is
+  /// left out if only its values show their kind.
+  package let samples: [(key: String, value: FieldValue)]
   /// Whether the changes of its rows are tracked.
   package let isTracked: Bool
 
-  package init(columns: [Column], fields: [String]? = nil, isTracked: Bool) {
-    (self.columns, self.fields, self.isTracked) = (columns, fields, isTracked)
+  package init(
+    columns: [Column], samples: [(key: String, value: FieldValue)], isTracked: Bool
+  ) {
+    (self.columns, self.samples, self.isTracked) = (columns, samples, isTracked)
   }
 
-  /// Whether rows may have values that are no changes of records since the table had other columns: those of a new
-  /// column with a default, or of one whose type has changed, or that was dropped and added again.
+  /// Whether rows may have values that are no changes of records since the table had other columns: the values of a new
+  /// column with a default, of a renamed one, whose type has changed, or that was dropped and added again.
   func hasNewValues(since known: [Column]) -> Bool {
     columns.contains { column in
-      !known.contains(column)
-        && (column.isFilled || known.contains { $0.name == column.name && !$0.type.isEmpty })
+      if known.contains(column) { return false }
+      return column.isFilled
+        || known.contains {
+          ($0.name == column.name || $0.number == column.number) && !$0.type.isEmpty
+        }
     }
   }
 }
@@ -61,7 +67,12 @@ extension SQLiteRecordDatabase: TableDescribing {
             name: row.text(at: 0) ?? "", type: row.text(at: 1) ?? "", number: row.integer(at: 2),
             isFilled: row.integer(at: 3) != 0)
         }
-        found[type] = TableDescription(columns: columns, isTracked: table.isTracked)
+        // Other programs may store any kind of value in a column.
+        let samples = table.isOwn ? table.fields.filter(\.isWritable) : []
+        found[type] = TableDescription(
+          columns: columns,
+          samples: samples.compactMap { column in column.sample.map { (column.name, $0) } },
+          isTracked: table.isTracked)
       }
       return found
     }
@@ -73,3 +84,24 @@ extension FaultyRecordDatabase: TableDescribing {
     try await (base as? any TableDescribing)?.descriptions(of: types)
   }
 }
+extension SQLiteColumn {
+  /// A value for which another database can create the column; nil if only its values show their kind.
+  fileprivate var sample: FieldValue? {
+    switch meaning {
+    case .date: .date(Date(timeIntervalSince1970: 0))
+    case .list: .list([])
+    case .keptReference: .reference(RecordReference(RecordID("", "")))
+    case .foreignKey(let type, let rule):
+      .reference(RecordReference(RecordID(type, ""), onDelete: rule))
+    case .plain:
+      switch affinity {
+      case .integer: .integer(0)
+      case .real: .double(0)
+      case .text: .string("")
+      case .blob where !storesAnyValue: .bytes([])
+      case .blob, .numeric: nil
+      }
+    }
+  }
+}
+

@@ -28,6 +28,8 @@ final class ImportColumn: Sendable {
     case uuid
     /// A text that the type lists.
     case enumeration
+    /// A value of another type, as a text in the form of the database.
+    case other
   }
 
   let name: String
@@ -73,7 +75,7 @@ final class ImportColumn: Sendable {
     case .integer: .integer(try unsafe Int64(decimal: bytes) ?? integer(bytes))
     case .real: .double(try unsafe Double(shortDecimal: bytes) ?? double(bytes))
     case .single: .double(try single(unsafe double(bytes)))
-    case .text, .numeric, .any, .enumeration: .string(try unsafe text(bytes))
+    case .text, .numeric, .any, .enumeration, .other: .string(try unsafe text(bytes))
     case .boolean: .integer(try boolean(unsafe text(bytes)))
     case .uuid: .string(try uuid(unsafe text(bytes)))
     case .bytes: .bytes(try self.bytes(unsafe text(bytes)))
@@ -95,6 +97,7 @@ final class ImportColumn: Sendable {
       (.integer(0...1), .boolean):
       return value
     case (.integer(let number), .text) where holdsRecordNames: return .string("\(number)")
+    case (.integer(let number), .other): return .string("\(number)")
     case (.integer(let number), .real):
       guard let double = Double(exactly: number) else { throw rejection(of: value) }
       return .double(double)
@@ -213,6 +216,8 @@ final class ImportColumn: Sendable {
           + "exactly"
       case .numeric, .any: "numbers and text"
       case .text, .uuid, .enumeration: "text (\(declaredType))"
+      // A number of JSON may have lost digits when it was read.
+      case .other: "text (\(declaredType)); a number with a fraction must be in quotes"
       case .boolean: "true and false (\(declaredType))"
       case .bytes: "base64-encoded bytes"
       case .date: "dates as text"

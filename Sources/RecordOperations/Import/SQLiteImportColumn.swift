@@ -64,7 +64,7 @@ final class SQLiteImportColumn: Sendable {
         return try statement.bind(unsafe conversion.double(bytes), at: index)
       }
       try statement.bind(number, at: index)
-    case .bytes, .date, .list, .reference, .single, .boolean, .uuid, .enumeration:
+    case .bytes, .date, .list, .reference, .single, .boolean, .uuid, .enumeration, .other:
       try bind(unsafe conversion.value(ofCell: bytes), at: index, statement)
     }
   }

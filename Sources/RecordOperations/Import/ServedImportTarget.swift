@@ -219,11 +219,7 @@ extension ServedColumn {
       case .date: .date
       case .list: .list
       case .keptReference: .reference
-      case .unsupported:
-        throw RecordError(
-          .unsupported(
-            "the column \(name) of \(table.name) has the type \(declaredType), which no field can "
-              + "hold without loss; import the other columns"))
+      case .other: .other
       }
     return ImportColumn(
       name, kind, declaredType: declaredType, referencesTo: type,

@@ -23,7 +23,7 @@ extension MirrorRound {
       for type in mirror.types { try await queryAll(type) }
     }
     for (type, table) in changed {
-      try await queryAll(type, fields: table.fields)
+      try await queryAll(type)
       try await store { store in try store.tables.save(columns: table.columns, of: type) }
     }
     let types = mirror.types
@@ -184,6 +184,7 @@ extension MirrorRound {
     if changed.isEmpty { return [] }
     try await store { store in
       for (type, table, isFetched) in changed {
+        try store.createColumns(of: table, in: type)
         try store.tables.save(columns: isFetched ? table.columns : nil, of: type)
       }
     }
@@ -191,18 +192,14 @@ extension MirrorRound {
   }
 
   /// Fetches all records of a type.
-  ///
-  /// - Parameter fields: The fields to read; nil for all.
-  private nonisolated(nonsending) func queryAll(
-    _ type: String, fields: [String]? = nil
-  ) async throws {
+  private nonisolated(nonsending) func queryAll(_ type: String) async throws {
     var cursor: RecordCursor?
     repeat {
       let (remote, after) = (mirror.remote, cursor)
       let page = try await context.run(
         readRequest("query \(type)", retries: mirror.retries) {
           try await remote.query(
-            RecordQuery(type, keys: fields), after: after, atMost: min(remote.limits.page, 1_000))
+            RecordQuery(type), after: after, atMost: min(remote.limits.page, 1_000))
         })
       try await store { store in try store.integrate(page.records.orderedByReferences) }
       cursor = page.cursor

@@ -146,8 +146,8 @@ struct RowColumn: Sendable {
   init(_ column: ServedColumn) {
     name = column.name
     switch column.meaning {
-    case .text, .uuid, .enumeration: (isText, meaning) = (true, .plain)
-    case .integer, .boolean, .double, .single, .bytes, .list, .untyped, .unsupported:
+    case .text, .uuid, .enumeration, .other: (isText, meaning) = (true, .plain)
+    case .integer, .boolean, .double, .single, .bytes, .list, .untyped:
       (isText, meaning) = (false, .plain)
     case .date: (isText, meaning) = (false, .date)
     case .keptReference: (isText, meaning) = (true, .keptReference)

@@ -2,6 +2,7 @@ import CompositeOperations
 import Foundation
 import PostgresOperations
 import RecordOperations
+import SQLiteSupport
 import TestSupport
 import Testing
 
@@ -38,6 +39,15 @@ struct MirrorOnPostgresTests {
     }
 
     var mirror: RecordMirror { RecordMirror(of: types, in: local, with: remote) }
+
+    /// The columns of a local table, in their order.
+    func columns(of type: String) async throws -> [String] {
+      try await local.read { connection in
+        try connection.fetchAll("SELECT name FROM pragma_table_info(?1)", [.text(type)]) {
+          $0.text(at: 0) ?? ""
+        }
+      }
+    }
 
     func rejections() async throws -> [String: String] {
       let found = try await mirror.rejections()

@@ -213,23 +213,6 @@ struct RecordChangesTests {
     #expect(Set(all) == ["1", "3", "4"])
   }
 
-  @Test func `a column that no field can hold does not hide the changes of its schema`()
-    async throws
-  {
-    let schema = try await schema()
-    try await schema.create(
-      "create table t (id int primary key, price numeric(10,2), n int); insert into t values (1, 2)"
-    )
-    let database = schema.database()
-    // A save tracks the table.
-    try await database.save(record("t", "1", ["n": 5]))
-    try await database.save(record("Book", "a", ["title": "Emma"]))
-    let changes = try await database.allChanges(since: nil).changed
-    #expect(Set(changes.map(\.id.description)) == ["t/1", "Book/a"])
-    let changed = try #require(changes.first { $0.id.type == "t" })
-    #expect(changed.fields == ["n": 5] && changed.tag != nil)
-  }
-
   @Test func `a schema of other programs reports changes once future tables are tracked`()
     async throws
   {

@@ -1,4 +1,5 @@
 import CompositeOperations
+import Foundation
 import RecordOperations
 import SQLiteSupport
 import Testing
@@ -46,6 +47,38 @@ import Testing
     #expect(try await values("status") == ["active", "active", "active"])
     #expect(try await remote.record(RecordID("Book", "2"))?["title"] == "Persuasion 2")
     #expect(try await sync().isEmpty)
+  }
+
+  @Test func `M1: a column that gets another name arrives for all rows`() async throws {
+    _ = try await sync()
+    try await execute("ALTER TABLE Book RENAME COLUMN title TO name")
+    #expect(try await sync().saved == 3)
+    #expect(try await values("name") == ["Emma", "Persuasion", "Sanditon"])
+    #expect(try await values("title") == [.null, .null, .null])
+    #expect(try await sync().isEmpty)
+  }
+
+  @Test func `M1: all columns of an own remote table are created, also without values`()
+    async throws
+  {
+    let own = SQLiteRecordDatabase(folder.file("own.sqlite"))
+    let jane = RecordReference(RecordID("Author", "jane"), onDelete: .cascade)
+    try await own.save(
+      record(
+        "1", ["z": 1, "list": [1], "at": .date(Date(timeIntervalSince1970: 0)), "b": .bytes([1])]),
+      record("jane", type: "Author", ["name": "Jane"]), record("2", ["author": .reference(jane)]))
+    try await own.save(record("1", ["z": .null, "list": .null, "at": .null, "b": .null]))
+    _ = try await sync(["Author", "Book"], with: own)
+    let columns = try await local.read { connection in
+      try connection.fetchAll("SELECT name || ' ' || type FROM pragma_table_info('Book')") {
+        $0.text(at: 0) ?? ""
+      }
+    }
+    #expect(
+      Set(columns) == [
+        "id TEXT", "at TEXT DATE", "b BLOB", "list TEXT LIST", "z INTEGER", "author TEXT",
+      ])
+    #expect(try await sync(["Author", "Book"], with: own).isEmpty)
   }
 
   @Test func `M1: a round that fails while it fetches a new column is completed by the next one`()

@@ -13,7 +13,6 @@ extension PostgresColumn {
   /// - Throws: A ``RecordError`` with the field, the type, the column and the value if the column
   ///   does not take it.
   func stored(_ value: FieldValue, of type: String) throws -> String? {
-    guard kind != .unsupported else { throw unsupported(in: type) }
     guard isWritable else {
       throw RecordError(.invalid("the field \(name) of \(type) is computed: it cannot be set"))
     }
@@ -36,14 +35,6 @@ extension PostgresColumn {
     return stored
   }
 
-  /// Returns the error for a column whose type no field can hold.
-  func unsupported(in type: String) -> RecordError {
-    RecordError(
-      .unsupported(
-        "the column \(name) of \(type) has the type \(declaredType), which no field can hold "
-          + "without loss; select the other fields"))
-  }
-
   /// - Returns: Nil if the column does not take this kind of value.
   private func text(for value: FieldValue, in type: String) throws -> String? {
     switch (kind, value) {
@@ -59,7 +50,7 @@ extension PostgresColumn {
     case (.text, .string(let text)): return encoded(text)
     case (.uuid, .string(let text)):
       return UUID(uuidString: text)?.uuidString.lowercased() == text ? text : nil
-    case (.enumeration, .string(let text)): return text
+    case (.enumeration, .string(let text)), (.other, .string(let text)): return text
     case (.bytes, .bytes(let bytes)): return bytes.postgresText
     case (.date(let digits), .date(let date)):
       let factor = [1_000, 100, 10][min(digits, 2)]
@@ -72,6 +63,9 @@ extension PostgresColumn {
       {
         throw RecordError(.invalid("the field \(name) of \(type): \(error)"))
       }
+    // Texts of U+0000 have another form in tables that were created here.
+    case (.list, .string(let text)) where !isEncoded && text.isOtherJSON: return text
+    case (.date, .string(let text)) where text.isUnusualDate: return text
     case (.keptReference, .reference(let reference)) where reference.onDelete == .keep:
       do { return encoded(try reference.id.referenceText()) } catch let error as RecordError {
         throw RecordError(.invalid("the field \(name) of \(type): \(error)"))
@@ -96,12 +90,13 @@ extension PostgresColumn {
       case .uuid: "UUIDs in lower case"
       case .bytes: "bytes"
       case .date(let digits): digits < 3 ? "dates with \(digits) digits of a second" : "dates"
-      case .list: "lists"
+      case .list: isEncoded ? "lists" : "lists, and other JSON as text"
       case .keptReference: "references with the rule .keep"
       case .foreignKey(let type, let rule, let isInteger):
         "references to \(type) with the rule .\(rule.rawValue)"
           + (isInteger ? " and an integer as the name" : "")
-      case .null, .unsupported: "null"
+      case .null: "null"
+      case .other: "texts in the form of PostgreSQL"
       }
     return "\(what) (\(declaredType))"
   }
@@ -119,6 +114,14 @@ extension FieldValue {
       case .null, .integer, .double, .bytes, .date, .list: false
       }
     }
+  }
+}
+
+extension String {
+  /// Whether it is the text of a date that no field can hold as a date.
+  fileprivate var isUnusualDate: Bool {
+    self == "infinity" || self == "-infinity" || hasSuffix(" BC")
+      || utf8.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }.count > 4
   }
 }
 

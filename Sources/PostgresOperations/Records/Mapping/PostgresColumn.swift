@@ -33,8 +33,8 @@ final class PostgresColumn: Sendable {
     case null
     /// A key of another table.
     case foreignKey(type: String, RecordReference.DeleteRule, isInteger: Bool)
-    /// A type that no field can hold without loss.
-    case unsupported
+    /// A value of any other type, as a text in the form of PostgreSQL.
+    case other
   }
 
   let name: String
@@ -68,15 +68,22 @@ final class PostgresColumn: Sendable {
     switch kind {
     case .boolean: "t.\(quoted)::int"
     case .real: "t.\(quoted)::double precision"
-    case .uuid, .enumeration: "t.\(quoted)::text"
+    case .uuid, .enumeration, .other: text
     case .date:
       """
       CASE WHEN \(isDate) THEN (round(date_part('epoch', \(date)) * 1000)::bigint)::text \
       ELSE t.\(quoted)::text END
       """
-    case .integer, .double, .text, .bytes, .list, .keptReference, .null, .foreignKey, .unsupported:
+    case .integer, .double, .text, .bytes, .list, .keptReference, .null, .foreignKey:
       "t.\(quoted)"
     }
+  }
+
+  /// An expression for a text that determines the value.
+  var text: String {
+    // A cast adds the length of the network also to a single address.
+    castType == "inet"
+      ? "CASE WHEN t.\(quoted) IS NOT NULL THEN concat(t.\(quoted)) END" : "t.\(quoted)::text"
   }
 
   /// The condition that a column of dates has a value that a field can hold as a date.
@@ -103,7 +110,7 @@ final class PostgresColumn: Sendable {
     case .integer, .boolean: return Int64(stored).map { .integer($0) } ?? .string(stored)
     case .double, .real: return Double(stored).map { .double($0) } ?? .string(stored)
     case .text: return .string(decoded(stored))
-    case .uuid, .enumeration, .null, .unsupported: return .string(stored)
+    case .uuid, .enumeration, .null, .other: return .string(stored)
     case .bytes: return Self.bytes(stored).map { .bytes($0) } ?? .string(stored)
     case .date:
       guard let milliseconds = Int64(stored) else { return .string(stored) }

@@ -23,10 +23,9 @@ enum PostgresKey: Sendable {
   init(_ columns: [PostgresColumn]) {
     let isUsable = columns.allSatisfy { column in
       switch column.kind {
-      case .integer, .text, .uuid: true
-      case .foreignKey: true
+      case .integer, .text, .uuid, .foreignKey: true
       case .boolean, .double, .real, .enumeration, .bytes, .date, .list, .keptReference, .null,
-        .unsupported:
+        .other:
         false
       }
     }

@@ -27,7 +27,7 @@ enum PostgresSchemaStatements {
     "read columns",
     """
     SELECT c.relname, a.attname, format_type(a.atttypid, a.atttypmod),
-      format_type(CASE WHEN y.typtype = 'd' THEN y.typbasetype ELSE a.atttypid END, NULL),
+      format_type(CASE WHEN y.typtype = 'd' THEN y.typbasetype ELSE a.atttypid END, -1),
       CASE WHEN y.typtype = 'd' THEN b.typname ELSE y.typname END,
       CASE WHEN y.typtype = 'd' THEN b.typtype ELSE y.typtype END,
       CASE WHEN y.typtype = 'd' THEN y.typtypmod ELSE a.atttypmod END,

@@ -75,10 +75,9 @@ final class PostgresTable: Sendable {
 
   /// Returns a column for a condition or an order: a field, or the name of the record.
   ///
-  /// - Throws: A ``RecordError`` if the column does not exist, or has a type that no field can hold.
+  /// - Throws: A ``RecordError`` if the column does not exist.
   func queriedColumn(_ key: String) throws -> PostgresColumn {
     guard let column = column(named: key) else { throw missing(key, columns) }
-    if column.kind == .unsupported { throw column.unsupported(in: name) }
     return column
   }
 
@@ -102,17 +101,10 @@ final class PostgresTable: Sendable {
   /// Returns the columns to read for a request.
   ///
   /// - Parameter keys: The fields to read; nil for all.
-  /// - Throws: A ``RecordError`` if a column does not exist, or has a type that no field can hold.
+  /// - Throws: A ``RecordError`` if a column does not exist.
   func readColumns(_ keys: [String]?) throws -> [PostgresColumn] {
-    let columns = try keys?.map { try field($0) } ?? fields
-    if let column = columns.first(where: { $0.kind == .unsupported }) {
-      throw column.unsupported(in: name)
-    }
-    return columns
+    try keys?.map { try field($0) } ?? fields
   }
-
-  /// The fields that can be read, for the records of errors and replies.
-  var readableFields: [PostgresColumn] { fields.filter { $0.kind != .unsupported } }
 
   /// - Throws: A ``RecordError`` if the table can only be queried.
   func checkIsWritable() throws {

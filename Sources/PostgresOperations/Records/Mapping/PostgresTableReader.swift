@@ -112,7 +112,7 @@ struct PostgresTableReader {
     default: break
     }
     if column.typeKind == "e" { return .enumeration }
-    guard column.typeKind == "b" else { return .unsupported }
+    guard column.typeKind == "b" else { return .other }
     return switch column.base {
     case "int2": .integer(bits: 16)
     case "int4": .integer(bits: 32)
@@ -125,7 +125,7 @@ struct PostgresTableReader {
     case "bytea": .bytes
     case "timestamptz": .date(digits: column.modifier < 0 ? 6 : Int(column.modifier))
     case "jsonb": .list
-    default: .unsupported
+    default: .other
     }
   }
 }

@@ -12,9 +12,9 @@ extension PostgresColumn {
   var textExpression: String? {
     switch kind {
     case .text: "t.\(quoted) COLLATE \"C\""
-    case .uuid, .enumeration: "t.\(quoted)::text COLLATE \"C\""
+    case .uuid, .enumeration, .other: "(\(text)) COLLATE \"C\""
     case .integer, .boolean, .double, .real, .bytes, .date, .list, .keptReference, .null,
-      .foreignKey, .unsupported:
+      .foreignKey:
       nil
     }
   }
@@ -46,7 +46,8 @@ extension SQLOperand<PostgresTypedValue> {
       self.init([(column.doubleExpression, Value(number.postgresText, "double precision"))])
     case (.double, .integer(let number)), (.real, .integer(let number)):
       self.init(number, column.doubleExpression)
-    case (.text, .string(let text)), (.uuid, .string(let text)), (.enumeration, .string(let text)):
+    case (.text, .string(let text)), (.uuid, .string(let text)), (.enumeration, .string(let text)),
+      (.other, .string(let text)):
       let stored = column.encoded(text)
       guard let expression = column.textExpression else { return nil }
       // A text with a NUL sorts as the text without it and what follows, but before longer ones.

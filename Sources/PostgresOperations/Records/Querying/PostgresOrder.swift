@@ -36,12 +36,12 @@ struct PostgresOrder {
     case .integer, .double, .real, .bytes, .date: return [(name, column.castType)]
     case .boolean: return [("\(name)::int", "integer")]
     case .text: return [("\(name) COLLATE \"C\"", "text")]
-    case .uuid, .enumeration, .null, .foreignKey:
-      return [("\(name)::text COLLATE \"C\"", "text")]
+    case .uuid, .enumeration, .null, .foreignKey, .other:
+      return [("(\(column.text)) COLLATE \"C\"", "text")]
     case .keptReference:
       let parts = column.referenceParts
       return [(parts.type, "text"), (parts.name, "text")]
-    case .list, .unsupported:
+    case .list:
       throw RecordError(.invalid("cannot sort by the field \(column.name), which is a list"))
     }
   }

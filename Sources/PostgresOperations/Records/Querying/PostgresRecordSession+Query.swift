@@ -5,15 +5,6 @@ extension PostgresRecordSession {
   ///
   /// - Throws: A ``PostgresError``; a ``RecordError``; ``OutdatedSchema``.
   func lookup(_ ids: [RecordID], keys: [String]?) throws -> [RecordID: DatabaseRecord] {
-    try lookup(ids) { try $0.readColumns(keys) }
-  }
-
-  /// Returns the records with these names that exist, with some columns of their tables.
-  ///
-  /// - Throws: A ``PostgresError``; ``OutdatedSchema``; the error of `columns`.
-  func lookup(
-    _ ids: [RecordID], _ columns: (PostgresTable) throws -> [PostgresColumn]
-  ) throws -> [RecordID: DatabaseRecord] {
     // A type without a table has no records.
     let possible = ids.filter {
       $0.zone == .default && (try? PostgresRecordSchema.check(type: $0.type)) != nil
@@ -24,7 +15,7 @@ extension PostgresRecordSession {
       var statements: [Statement] = []
       for (type, ids) in Dictionary(grouping: possible, by: { TypeName($0.type) }) {
         guard let table = tables[type] ?? nil, !table.key.isNone else { continue }
-        let reader = PostgresRowReader(table, try columns(table))
+        let reader = PostgresRowReader(table, try table.readColumns(keys))
         let named = ids.compactMap { id in table.key.values(of: id.name).map { (id, $0) } }
         if named.isEmpty { continue }
         groups.append((reader, named.map(\.0)))

@@ -77,9 +77,9 @@ extension PostgresColumn {
     switch kind {
     case .text, .keptReference, .foreignKey(_, _, isInteger: false):
       "\(row).\(quoted) COLLATE \"C\""
-    case .list: "\(row).\(quoted)::text"
+    case .list, .other: "\(row).\(quoted)::text"
     case .integer, .boolean, .double, .real, .uuid, .enumeration, .bytes, .date, .null,
-      .foreignKey(_, _, isInteger: true), .unsupported:
+      .foreignKey(_, _, isInteger: true):
       "\(row).\(quoted)"
     }
   }

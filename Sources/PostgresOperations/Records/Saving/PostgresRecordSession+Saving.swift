@@ -46,7 +46,7 @@ extension PostgresRecordSession {
           table.key.values(of: change.id.name).map { (change.id, $0) }
         }
         if named.isEmpty { continue }
-        let reader = PostgresRowReader(table, table.readableFields)
+        let reader = PostgresRowReader(table, table.fields)
         let isDeleting = changes.contains { if case .delete = $0 { true } else { false } }
         // Sorted, so that concurrent requests do not deadlock.
         let sorted = named.map(\.1).sorted { $0.lexicographicallyPrecedes($1) }

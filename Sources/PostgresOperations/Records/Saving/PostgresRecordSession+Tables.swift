@@ -60,13 +60,6 @@ extension PostgresRecordSession {
       }
       try table.checkIsWritable()
       if table.isTracked { continue }
-      // A mirror would omit its values.
-      if let column = table.columns.first(where: { $0.kind == .unsupported }) {
-        throw RecordError(
-          .unsupported(
-            "the changes of \(type) cannot be tracked: its column \(column.name) has the type "
-              + "\(column.declaredType), which no field can hold without loss"))
-      }
       parts.track(type)
     }
     if parts.isEmpty {

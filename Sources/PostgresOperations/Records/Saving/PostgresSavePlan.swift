@@ -124,7 +124,7 @@ struct PostgresSavePlan {
       values.append(text)
     }
     if stored != nil, policy == .replace {
-      for column in table.fields where column.isWritable && column.kind != .unsupported {
+      for column in table.fields where column.isWritable {
         let isKept =
           columns.contains { $0 === column } || table.key.columns.contains { $0 === column }
         if !isKept {

@@ -21,8 +21,8 @@ package struct ServedColumn: Sendable {
     case foreignKey(type: String, RecordReference.DeleteRule, isInteger: Bool)
     /// Null only: the first value determines the type.
     case untyped
-    /// A type that no field can hold.
-    case unsupported
+    /// A value of another type, as a text in the form of the database.
+    case other
   }
 
   package let name: String

@@ -134,3 +134,10 @@ extension RecordID {
       String(decoding: bytes[bytes.index(after: mark)...], as: UTF8.self))
   }
 }
+
+extension String {
+  /// Whether it is JSON that no list can hold, such as an object, which a column of lists keeps as a text.
+  package var isOtherJSON: Bool {
+    JSONValue(parsing: self) != nil && FieldValue(listText: self) == nil
+  }
+}

@@ -38,6 +38,7 @@ extension SQLiteColumn {
     case (_, .null): return .null
     case (.date, .date(let date)): return .text(try date.storedText())
     case (.list, .list(let elements)): return .text(try FieldValue.listText(elements))
+    case (.list, .string(let text)) where text.isOtherJSON: return .text(text)
     case (.keptReference, .reference(let reference)) where reference.onDelete == .keep:
       return .text(try reference.id.referenceText())
     case (.foreignKey(let type, let rule), .reference(let reference)):
@@ -84,7 +85,7 @@ extension SQLiteColumn {
       case .blob: storesAnyValue ? "numbers, text and bytes" : "bytes (\(declaredType))"
       }
     case .date: "dates (\(declaredType))"
-    case .list: "lists (\(declaredType))"
+    case .list: "lists, and other JSON as text (\(declaredType))"
     case .keptReference: "references with the rule .keep (\(declaredType))"
     case .foreignKey(let type, let rule):
       "references to \(type) with the rule .\(rule.rawValue)"
