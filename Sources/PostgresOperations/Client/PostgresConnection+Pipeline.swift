@@ -180,6 +180,10 @@ extension PostgresConnection {
         throw PostgresError(
           .notConnected, "\(steps[0].name): not sent, because the connection was lost before")
       }
+      let sizes = steps.lazy.map { step in
+        if case .request(let request, _, _) = step { request.parameters.bytes.count } else { 0 }
+      }
+      bufferedBytes = min(sizes.reduce(0, +), Self.largestBuffers)
       for step in steps where !send(step) { throw lost(step) }
       try receive(steps, into: &answers)
       return (answers, nil)
@@ -308,6 +312,9 @@ extension PostgresConnection {
   }
 
   /// Waits for a result. Sends meanwhile what could not be sent yet.
+  ///
+  /// Only a wait without any progress is limited. What was sent may be in buffers of the system and of proxies, where no
+  /// progress can be seen. So one wait of a request also gets the time that a slow link needs for it.
   private func nextResult(of step: Step) throws(PostgresError) -> OpaquePointer? {
     while unsafe PQisBusy(handle) == 1 {
       let unsent = unsafe PQflush(handle)
@@ -315,6 +322,11 @@ extension PostgresConnection {
       let events = unsafe Self.wait(
         for: POLLIN | (unsent > 0 ? POLLOUT : 0), of: PQsocket(handle), within: timeout)
       if events == 0 {
+        if unsent == 0, bufferedBytes > 0 {
+          let time = Int64(bufferedBytes) * 1_000_000_000 / Self.slowLink
+          bufferedBytes = 0
+          if isReady(POLLIN, within: time) { continue }
+        }
         canceller.cancelStatement()
         throw .lost(
           step.name, "no answer within \(Duration.nanoseconds(timeout).readable) from \(address)")
@@ -326,6 +338,11 @@ extension PostgresConnection {
     }
     return unsafe PQgetResult(handle)
   }
+
+  /// The bytes in a second of a link that is still used.
+  private static var slowLink: Int64 { 64 << 10 }
+  /// The largest number of bytes that buffers on the way are expected to hold.
+  private static var largestBuffers: Int { 16 << 20 }
 
   private func lost(_ step: Step) -> PostgresError {
     .lost(

@@ -19,6 +19,8 @@ internal import SystemSupport
   /// The number of names given so far.
   var nameCount = 0
   var transactionState = TransactionState.none
+  /// The number of bytes of the running request that buffers on the way to the server may hold.
+  var bufferedBytes = 0
   /// Whether the connection was lost, or is in an unknown state.
   var isBroken = false
 

@@ -87,7 +87,13 @@ extension MirrorRound {
     for case .failed(let error)? in replies where error.isRetriable {
       throw RecordError(error.reason, retryAfter: error.retryDelay)
     }
-    if let failure { throw failure.error }
+    if let failure {
+      var error = failure.error
+      if error.record == nil, let only = failure.changes.first, failure.changes.count == 1 {
+        error.record = edits[only].id
+      }
+      throw error
+    }
     return isConflict
   }
 }

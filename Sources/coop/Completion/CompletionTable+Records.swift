@@ -43,6 +43,10 @@ extension CompletionTable {
         .words(["remote", "local", "newest"])),
       CompletionOption(
         "--deletions", "whether a deletion loses against an edit", .words(["lose", "win"])),
+      CompletionOption(
+        "--other-database", "how to continue with another remote database",
+        .words(["stop", "merge", "replace"])),
+      CompletionOption("--timeout", "how many seconds a request waits for the server", .text),
       CompletionOption("--interval", "the maximum seconds between rounds", .text),
       CompletionOption("--name", "the name of the mirror", .text), schema,
     ] + common)

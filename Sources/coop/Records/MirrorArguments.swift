@@ -18,6 +18,9 @@ struct MirrorArguments {
       --conflicts WHO   the value of a field that both sides have changed: remote, local or newest (default: remote). The
                         lost value is kept in the table _record_mirror_conflicts of LOCAL
       --deletions HOW   whether a deletion on one side loses against an edit on the other one: lose or win (default: lose)
+      --other-database HOW  if REMOTE is not the source of the rows of LOCAL: stop, merge them, or replace
+                        the rows of LOCAL (default: stop)
+      --timeout N       how many seconds a request waits for an answer of a PostgreSQL server (default: 20)
       --interval N      runs a round at least every N seconds (default: 60)
       --name NAME       the name of the mirror, if LOCAL has several (default: empty)
       --schema NAME     the schema of a PostgreSQL database (default: public)
@@ -42,6 +45,9 @@ struct MirrorArguments {
   private(set) var runsOnce = false
   private(set) var conflicts = ConflictPolicy.remoteWins
   private(set) var deletions = DeletionPolicy.lose
+  private(set) var otherDatabase = OtherDatabasePolicy.stop
+  /// How long a request waits for an answer of a server; nil for the default.
+  private(set) var timeout: Duration?
   private(set) var interval = Duration.seconds(60)
   private(set) var mirrorName = ""
   private(set) var isJSON = false
@@ -95,6 +101,10 @@ struct MirrorArguments {
         "\(name): --schema with a file, which has no schemas; expected the address of a database")
     }
   }
+    if timeout != nil {
+      throw UsageError(
+        "\(name): --timeout with a file, which has no server; expected the address of a database")
+    }
 
   private mutating func take(
     option: String, from rest: inout ArraySlice<RawPath>
@@ -133,12 +143,13 @@ struct MirrorArguments {
       guard let seconds = Int(text), (1...86_400 * 365).contains(seconds) else {
         throw UsageError("\(name): invalid --interval \(text); expected a number of seconds >= 1")
       }
-      interval = .seconds(seconds)
+    case "--interval": interval = try seconds()
+    case "--timeout": timeout = try seconds()
     default:
       throw UsageError(
         """
         \(name): unknown option \(option); expected --conflicts, --deletions, --interval, --json, \
-        --name, --once, --schema, --timeline, --trace or --trust-schema
+        --name, --once, --other-database, --schema, --timeline, --timeout, --trace or --trust-schema
         """)
     }
   }

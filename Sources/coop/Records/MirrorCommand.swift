@@ -16,7 +16,7 @@ struct MirrorCommand {
     local = SQLiteRecordDatabase(arguments.local, options)
     if let address = DatabaseAddress(arguments.remote) {
       remote = try RecordsPlace(
-        at: address, in: arguments.schema, hinting: !arguments.runsOnce)
+        at: address, in: arguments.schema, hinting: !arguments.runsOnce, timeout: arguments.timeout)
     } else {
       remote = .file(SQLiteRecordDatabase(arguments.remote, options))
     }

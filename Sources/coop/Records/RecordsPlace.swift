@@ -17,8 +17,11 @@ enum RecordsPlace: Sendable {
   /// - Parameters:
   ///   - schema: The name of the schema; nil for the default one.
   ///   - hinting: Whether streams of hints create what they need in the database.
+  ///   - timeout: How long a request waits for an answer; nil for the default.
   /// - Throws: A `RecordError` without the rest of the address, which may have a password.
-  init(at address: DatabaseAddress, in schema: String?, hinting: Bool = false) throws {
+  init(
+    at address: DatabaseAddress, in schema: String?, hinting: Bool = false, timeout: Duration? = nil
+  ) throws {
     guard address.isPostgres else {
       throw RecordError(
         .unsupported(
@@ -30,6 +33,7 @@ enum RecordsPlace: Sendable {
     #if canImport(PostgresOperations)
       var options = PostgresRecordOptions(hinting: hinting)
       if let schema { options.schema = schema }
+      if let timeout { options.timeout = timeout }
       self = .server(PostgresRecordDatabase(address.text, options))
     #else
       throw RecordError(.unsupported(address.missingPostgres))

@@ -182,6 +182,19 @@ struct PostgresFaultTests {
     #expect(try await count(pool) == 0)
   }
 
+  @Test func `D14: a large value that was sent gets the time that a slow link needs for it`()
+    async throws
+  {
+    let pool = try await pool(timeout: .seconds(1))
+    // As if the value were in the buffers of a proxy.
+    let slow = PostgresStatement("slow", "SELECT length($1::text) FROM pg_sleep(3)")
+    let value = PostgresValue.text(String(repeating: "a", count: 1 << 20))
+    #expect(try await pool.rows(slow, [value], order: "").integer(0, 0) == 1 << 20)
+    let error = await postgresError { _ = try await pool.rows(slow, [.text("a")], order: "") }
+    #expect(error?.kind == .lost)
+    #expect(error?.description.contains("no answer within 1.00 s") == true)
+  }
+
   @Test func `a large value to a server that does not receive is lost after the timeout`()
     async throws
   {
