@@ -53,14 +53,17 @@ enum MirrorOutbox {
     private let connection: SQLiteConnection
     private let tables: MirrorTables
     private let types: Set<String>
+    /// Whether the times of edits decide about conflicts.
+    private let comparesTimes: Bool
     private var saves: [RecordID: Entry] = [:]
     private var deletions: [RecordID: Entry] = [:]
     private var order: [RecordID] = []
     /// The records that were added because others refer to them.
     private(set) var parents: [RecordID] = []
 
-    init(_ connection: SQLiteConnection, _ tables: MirrorTables, types: [String]) {
-      (self.connection, self.tables, self.types) = (connection, tables, Set(types))
+    init(_ connection: SQLiteConnection, _ tables: MirrorTables, of mirror: RecordMirror) {
+      (self.connection, self.tables, types) = (connection, tables, Set(mirror.types))
+      comparesTimes = mirror.conflicts.comparesTimes
     }
 
     mutating func add(_ id: RecordID) throws {
@@ -102,6 +105,7 @@ enum MirrorOutbox {
       guard let local = try MirrorStore.local(id, on: connection) else { return nil }
       var record = DatabaseRecord(id, fields: base?.fields ?? [:], tag: base?.tag)
       for key in local.keys where !local[key].isSame(as: record[key]) { record[key] = local[key] }
+      if comparesTimes { record.edited = local.modified }
       return Entry(
         edit: MirrorEdit(
           change: .save(record, .ifUnchanged), sequence: state.sequence,
@@ -163,6 +167,7 @@ extension MirrorEdit {
     guard case .save(let record, let policy) = change else { return self }
     var partial = DatabaseRecord(record.id, fields: record.originals, tag: record.tag)
     for key in record.changedKeys where !keys.contains(key) { partial[key] = record[key] }
+    partial.edited = record.edited
     var fields = fields
     for key in keys { fields[key] = nil }
     var edit = MirrorEdit(change: .save(partial, policy), sequence: sequence, fields: fields)

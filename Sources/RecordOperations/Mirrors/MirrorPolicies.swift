@@ -24,7 +24,8 @@ public enum ConflictPolicy: Sendable {
   case remoteWins
   /// The value of the local database.
   case localWins
-  /// The value of the record that was modified later. If both were modified in the same
+  /// The value of the record that was edited later. The time of a local edit travels with the record, and
+  /// a time in the future counts as the time of the save. If both were edited in the same
   /// millisecond, the greater value, so that all replicas choose alike.
   case newest
   /// The values that a closure returns. If it throws, the round ends with its error, and the
@@ -33,6 +34,14 @@ public enum ConflictPolicy: Sendable {
 }
 
 /// A record that both databases have changed, with fields in conflict.
+
+  /// Whether the times of edits may decide.
+  var comparesTimes: Bool {
+    switch self {
+    case .newest, .decided: true
+    case .remoteWins, .localWins: false
+    }
+  }
 public struct MirrorConflict: Sendable {
   /// The last state that both databases had in common; `nil` if there is none.
   public let base: DatabaseRecord?

@@ -51,6 +51,8 @@ extension MirrorStore {
     let changes = merge.changes
     if !changes.isEmpty {
       for (key, value) in changes { local[key] = value }
+      // A local edit stays as old as it is.
+      local.edited = local.modified
       let saved = try save(local)
       report(.saved(saved))
       local = try self.local(remote.id) ?? saved

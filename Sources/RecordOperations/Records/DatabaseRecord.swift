@@ -27,6 +27,10 @@ public struct DatabaseRecord: Identifiable, Hashable, Sendable {
   /// The time of the last save; `nil` if there was none or the database does not know it.
   public private(set) var modified: Date?
 
+  /// The time of the edit that a save brings from another database, which the database keeps if it can; nil for the
+  /// time of the save.
+  package var edited: Date?
+
   package private(set) var fields: [String: FieldValue]
   /// The old values of the keys that were set since the record was read or created.
   private(set) var originals: [String: FieldValue] = [:]

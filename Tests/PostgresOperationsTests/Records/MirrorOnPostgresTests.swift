@@ -55,6 +55,91 @@ struct MirrorOnPostgresTests {
     }
   }
 
+  @Test func `M1: all columns arrive, also of other types, and empty tables`() async throws {
+    let fixture = try await Fixture(
+      ["Item", "Part", "Empty"],
+      """
+      create table "Item" (id int primary key, "Name" text, price numeric(10,2), on_stock date,
+        tags text[], extra json, data jsonb, at timestamptz, note text, parent int references "Item");
+      create table "Part" (id int primary key, item int references "Item" on delete cascade);
+      create table "Empty" (id text primary key, n int, d date, ref int references "Item");
+      insert into "Item" values (1, 'a', 2.50, '2026-01-02', '{x,"y z"}', '{"k": 1}', '{"k": 1}',
+        '2026-01-02 03:04:05+00', null, null), (2, 'b', null, null, null, null, '[1, "a"]',
+        null, null, 1)
+      """, rights: "grant all on \"Item\", \"Empty\" to ROLE")
+    let report = try await fixture.mirror.sync.run().get()
+    #expect(report.saved == 2 && report.rejected == 0)
+    #expect(
+      try await fixture.columns(of: "Item") == [
+        "id", "Name", "price", "on_stock", "tags", "extra", "data", "at", "note", "parent",
+      ])
+    #expect(try await fixture.columns(of: "Part") == ["id", "item"])
+    #expect(try await fixture.columns(of: "Empty") == ["id", "n", "d", "ref"])
+    let first = try #require(try await fixture.local.record("Item", "1"))
+    #expect(
+      first.fields.filter { $0.value != .null } == [
+        "Name": "a", "price": "2.50", "on_stock": "2026-01-02", "tags": #"{x,"y z"}"#,
+        "extra": #"{"k": 1}"#, "data": #"{"k": 1}"#,
+        "at": .date(Date(timeIntervalSince1970: 1_767_323_045)),
+      ])
+    #expect(try await fixture.local.record("Item", "2")?["data"] == [1, "a"])
+    // Edits of each kind go back, in the form of PostgreSQL, which is the new common state.
+    try await fixture.local.save(
+      record(
+        "Item", "1", ["price": "3", "data": #"{"z":1,"k":[2]}"#, "tags": "{ q }", "note": "n"]),
+      policy: .changedKeys)
+    try await fixture.local.save(record("Empty", "e", ["n": 1, "d": "2026-02-03"]))
+    #expect(try await fixture.mirror.sync.run().get().sent == 2)
+    #expect(
+      try await fixture.schema.query(#"select price, data, tags, note from "Item" where id = 1"#)
+        == #"3.00|{"k": [2], "z": 1}|{q}|n"#)
+    #expect(try await fixture.schema.query(#"select * from "Empty""#) == "e|1|2026-02-03|")
+    let second = try await fixture.mirror.sync.run().get()
+    #expect(second.sent == 0 && second.rejected == 0)
+    let stored = try #require(try await fixture.local.record("Item", "1"))
+    #expect(
+      stored["price"] == "3.00" && stored["data"] == #"{"k": [2], "z": 1}"#
+        && stored["tags"] == "{q}")
+    #expect(try await fixture.mirror.sync.run().get().isEmpty)
+  }
+
+  @Test func `M4: the time of an edit travels to PostgreSQL, if the role may update the states`()
+    async throws
+  {
+    let fixture = try await Fixture(
+      ["Note"], "create table \"Note\" (id text primary key, text text, n int)",
+      rights: "grant all on \"Note\" to ROLE; insert into \"Note\" values ('1', 'first')")
+    let owner = fixture.schema.database()
+    let other = SQLiteRecordDatabase(fixture.folder.url.appendingPathComponent("other.sqlite").path)
+    func mirror(_ local: SQLiteRecordDatabase, _ remote: PostgresRecordDatabase) -> RecordMirror {
+      RecordMirror(of: ["Note"], in: local, with: remote, conflicts: .newest)
+    }
+    func edit(_ local: SQLiteRecordDatabase, _ year: Int) async throws {
+      try await local.save(record("Note", "1", ["text": .string("\(year)")]), policy: .changedKeys)
+      try await local.write { connection in
+        try connection.execute(
+          "UPDATE _record_states SET modified = '\(year)-01-01T00:00:00.000Z' WHERE type = 'Note'")
+      }
+    }
+    for local in [fixture.local, other] { _ = try await mirror(local, owner).sync.run().get() }
+    try await edit(fixture.local, 2001)
+    try await edit(other, 2002)
+    // Several records in one statement, of which one is new.
+    try await fixture.local.save(record("Note", "2", ["text": "new"]))
+    for local in [fixture.local, other, fixture.local] {
+      _ = try await mirror(local, owner).sync.run().get()
+    }
+    #expect(try await fixture.schema.query("select text from \"Note\" where id = '1'") == "2002")
+    #expect(try await fixture.local.record("Note", "1")?["text"] == "2002")
+    let modified = try #require(try await owner.record("Note", "1")?.modified)
+    #expect(modified == Date(timeIntervalSince1970: 1_009_843_200))
+    // A role without the privilege sends its edits, too.
+    try await edit(fixture.local, 2003)
+    #expect(try await mirror(fixture.local, fixture.remote).sync.run().get().sent == 1)
+    let arrival = try #require(try await owner.record("Note", "1")?.modified)
+    #expect(arrival > Date(timeIntervalSince1970: 1_700_000_000))
+  }
+
   @Test func `M9: a record that a policy or a trigger does not permit is rejected alone`()
     async throws
   {

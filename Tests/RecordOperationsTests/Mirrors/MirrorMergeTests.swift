@@ -158,6 +158,67 @@ import Testing
     #expect(try await pairs[0].lost.count == 1)
   }
 
+  /// Makes the edits of a file as old as a year.
+  private func date(_ pair: MirrorPair, _ year: Int) async throws {
+    try await pair.execute("UPDATE _record_states SET modified = '\(year)-01-01T00:00:00.000Z'")
+  }
+
+  @Test(arguments: ["memory", "file"])
+  func `M4: the later edit wins, although it is sent later and the earlier one was sent before`(
+    kind: String
+  ) async throws {
+    let folder = try TemporaryFolder()
+    let remote: any RecordDatabase =
+      kind == "memory" ? MemoryRecordDatabase() : SQLiteRecordDatabase(folder.file("remote.sqlite"))
+    let pairs = try (0..<3).map { _ in try MirrorPair() }
+    let mirrors = pairs.map {
+      RecordMirror(of: ["Book"], in: $0.local, with: remote, conflicts: .newest)
+    }
+    try await pairs[0].local.save(record("1", ["title": "Emma", "pages": 1]))
+    for mirror in mirrors { _ = try await mirror.sync.run().get() }
+    for (index, year) in [(0, 2001), (1, 2002)] {
+      try await pairs[index].local.save(record("1", ["title": .string("\(year)")]))
+      try await date(pairs[index], year)
+    }
+    for index in [0, 2, 1, 0, 2] { _ = try await mirrors[index].sync.run().get() }
+    for database in pairs.map({ $0.local as any RecordDatabase }) + [remote] {
+      #expect(try await database.record(id("1"))?["title"] == "2002")
+    }
+    // A time in the future counts as the time of the save.
+    try await pairs[0].local.save(record("1", ["title": "2999"]))
+    try await date(pairs[0], 2999)
+    _ = try await mirrors[0].sync.run().get()
+    let saved = try #require(try await remote.record(id("1"))?.modified)
+    #expect(saved <= Date().addingTimeInterval(0.001))
+  }
+
+  @Test
+  func `M4: an edit that is merged with another field and not sent yet stays as old as it is`()
+    async throws
+  {
+    let isDown = Lock(false)
+    let remote = MemoryRecordDatabase()
+    let faulty = FaultyRecordDatabase(remote) { request, _ in
+      guard case .modify = request, isDown.withLock(\.self) else { return nil }
+      return .refusing(RecordError(.invalid("down")))
+    }
+    let pairs = try (0..<2).map { _ in try MirrorPair() }
+    let first = RecordMirror(of: ["Book"], in: pairs[0].local, with: faulty, conflicts: .newest)
+    let second = RecordMirror(of: ["Book"], in: pairs[1].local, with: remote, conflicts: .newest)
+    try await remote.save(record("1", ["title": "Emma", "pages": 1]))
+    for mirror in [first, second] { _ = try await mirror.sync.run().get() }
+    try await pairs[0].local.save(record("1", ["title": "2001"]))
+    try await date(pairs[0], 2001)
+    try await remote.save(record("1", ["pages": 2]))
+    isDown.withLock { $0 = true }
+    _ = await first.sync.run()
+    #expect(try await pairs[0].local.record(id("1"))?["pages"] == 2)
+    try await pairs[1].local.save(record("1", ["title": "2002"]))
+    try await date(pairs[1], 2002)
+    for mirror in [second, first] { _ = await mirror.sync.run() }
+    #expect(try await pairs[0].local.record(id("1"))?["title"] == "2002")
+  }
+
   @Test func `M4: lost values are listed and removed`() async throws {
     let pair = try MirrorPair()
     #expect(try await pair.mirror.lostValues() == [])

@@ -7,7 +7,7 @@ enum PostgresSchemaStatements {
     "read the versions of tables", "SELECT c.relname, \(version) \(from)")
 
   /// The tables: name, version, kind, whether it is a partition, the triggers that track it, whether
-  /// it was created here, and whether this role may read the table, lock its rows, and read the states of records.
+  /// it was created here, and whether this role may read the table, lock its rows, and read and change the states of records.
   static let tables = PostgresStatement(
     "read tables",
     """
@@ -17,7 +17,9 @@ enum PostgresSchemaStatements {
         AND g.tgargs = \(arguments("c.relname"))),
       \(isOwn("c.oid")), has_any_column_privilege(c.oid, 'SELECT'),
       has_any_column_privilege(c.oid, 'UPDATE'), coalesce(
-        has_table_privilege(to_regclass(quote_ident($1::text) || '.record_states'), 'SELECT'), false)
+        has_table_privilege(to_regclass(quote_ident($1::text) || '.record_states'), 'SELECT'), false),
+      coalesce(
+        has_table_privilege(to_regclass(quote_ident($1::text) || '.record_states'), 'UPDATE'), false)
     \(from)
     """)
 

@@ -19,6 +19,8 @@ final class PostgresTable: Sendable {
   let isReadable: Bool
   /// Whether this role may lock its rows, which requires the privilege to update them.
   let isLockable: Bool
+  /// Whether this role may change the times of the states of its records.
+  let hasWritableStates: Bool
   /// The version of its definition.
   let version: String
   /// The quoted name of the table of states; nil if the table is not tracked, or if this role may
@@ -29,7 +31,7 @@ final class PostgresTable: Sendable {
   init(
     name: String, in schema: PostgresRecordSchema, isPlain: Bool, columns: [PostgresColumn],
     key: PostgresKey, isOwn: Bool, isTracked: Bool, isReadable: Bool, isLockable: Bool,
-    hasReadableStates: Bool, version: String
+    hasReadableStates: Bool, hasWritableStates: Bool, version: String
   ) {
     self.name = name
     quoted = schema.qualified(name)
@@ -40,6 +42,7 @@ final class PostgresTable: Sendable {
     self.isTracked = isTracked
     self.isReadable = isReadable
     self.isLockable = isLockable
+    self.hasWritableStates = hasWritableStates
     self.version = version
     states = isTracked && hasReadableStates ? schema.states : nil
     columnsByName = Dictionary(columns.map { ($0.name, $0) }) { first, _ in first }

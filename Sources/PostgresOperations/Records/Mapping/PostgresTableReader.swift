@@ -81,6 +81,7 @@ struct PostgresTableReader {
       isTracked: rows.integer(row, 4) == Int64(PostgresTracking.triggers.count),
       isReadable: rows.boolean(row, 6) ?? false, isLockable: rows.boolean(row, 7) ?? false,
       hasReadableStates: rows.boolean(row, 8) ?? false,
+      hasWritableStates: rows.boolean(row, 9) ?? false,
       version: rows.text(row, 1) ?? "")
   }
 

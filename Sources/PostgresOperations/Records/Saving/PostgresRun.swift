@@ -107,16 +107,30 @@ struct PostgresRun {
     of saves: [PostgresSave], in schema: PostgresRecordSchema
   ) -> PostgresRecordSession.Statement {
     let table = saves[0].table
-    let sql = """
-      SELECT v.i, \(PostgresTracking.state) FROM unnest($2::text[]) WITH ORDINALITY AS v(name, i) \
-      JOIN \(schema.states) AS s ON s.type = $1::text AND s.name = v.name AND NOT s.deleted
-      """
     let names = saves.map { save -> String? in
       // The names of keys with several columns are stored as they are.
       save.key.count == 1 ? save.key[0] : save.record.id.name
     }
+    let edited = saves.map { $0.record.edited?.postgresText }
+    guard table.hasWritableStates, edited.contains(where: { $0 != nil }) else {
+      let sql = """
+        SELECT v.i, \(PostgresTracking.state) FROM unnest($2::text[]) WITH ORDINALITY AS v(name, i) \
+        JOIN \(schema.states) AS s ON s.type = $1::text AND s.name = v.name AND NOT s.deleted
+        """
+      return (
+        PostgresStatement("read states of \(table.name)", sql), [.text(table.name), .texts(names)]
+      )
+    }
+    let sql = """
+      UPDATE \(schema.states) AS s \
+      SET modified = coalesce(least(v.edited::timestamptz, clock_timestamp()), s.modified) \
+      FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS v(name, edited, i) \
+      WHERE s.type = $1::text AND s.name = v.name AND NOT s.deleted \
+      RETURNING v.i, \(PostgresTracking.state)
+      """
     return (
-      PostgresStatement("read states of \(table.name)", sql), [.text(table.name), .texts(names)]
+      PostgresStatement("write states of \(table.name)", sql),
+      [.text(table.name), .texts(names), .texts(edited)]
     )
   }
 

@@ -73,7 +73,7 @@ struct RecordStore {
     var fields = existing?.fields ?? [:]
     if policy == .replace { for key in fields.keys { fields[key] = .null } }
     fields.merge(new) { $1 }
-    return keep(record.id, fields, at: moment)
+    return keep(record.id, fields, at: min(record.edited ?? moment, moment))
   }
 
   private mutating func delete(

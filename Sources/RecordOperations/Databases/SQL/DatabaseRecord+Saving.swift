@@ -18,6 +18,7 @@ extension DatabaseRecord {
       read.keys.allSatisfy({ now[$0] == read[$0] })
     else { return nil }
     var tagged = DatabaseRecord(id, fields: now.fields, tag: tag, modified: now.modified)
+    tagged.edited = edited
     for key in changedKeys { tagged[key] = self[key] }
     return tagged
   }

@@ -69,6 +69,13 @@ extension SQLiteConnection {
     } catch let error as SQLiteError where error.isForeignKeyViolation {
       throw try violation(bySaving: values) ?? error
     }
+    if let edited = record.edited {
+      try execute(
+        """
+        UPDATE "_record_states" SET modified = min(?1, \(SQLiteTracking.now)) \
+        WHERE type = ?2 AND name = ?3 AND deleted = 0
+        """, [.text(edited.text), .text(table.name), .text(name)])
+    }
     return try saved(record, values, policy, key, in: table)
   }
 
