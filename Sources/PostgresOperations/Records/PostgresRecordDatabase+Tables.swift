@@ -1,6 +1,12 @@
 internal import CompositeOperations
 package import RecordOperations
 
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
 extension PostgresRecordDatabase: ServedRecordDatabase {
   package func mirrorProblems() async throws -> [String: String?] {
     try await read { session in
@@ -183,12 +189,6 @@ extension PostgresTable {
 }
 
 extension PostgresColumn {
-  fileprivate var servedMeaning: ServedColumn.Meaning {
-    switch kind {
-    case .integer: .integer
-    case .boolean: .boolean
-    case .double: .double
-    case .real: .single
   /// A value for which another database can create the column; nil for one that has never had a value.
   fileprivate var sample: FieldValue? {
     switch kind {
@@ -205,16 +205,22 @@ extension PostgresColumn {
     }
   }
 
+  fileprivate var servedMeaning: ServedColumn.Meaning {
+    switch kind {
+    case .integer: .integer
+    case .boolean: .boolean
+    case .double: .double
+    case .real: .single
     case .text: .text
     case .uuid: .uuid
     case .enumeration: .enumeration
+    case .other: .other
     case .bytes: .bytes
     case .date: .date
     case .list: .list
     case .keptReference: .keptReference
     case .foreignKey(let type, let rule, let isInteger):
       .foreignKey(type: type, rule, isInteger: isInteger)
-    case .other: .other
     case .null: .untyped
     }
   }

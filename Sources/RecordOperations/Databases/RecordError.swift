@@ -40,6 +40,8 @@ public struct RecordError: Error, Sendable {
     case notPermitted(String)
     /// The database no longer has all changes since the token.
     case tokenExpired
+    /// The remote database of a mirror is not the source of its records. The associated value says what to do.
+    case otherDatabase(String)
     /// The storage of the database failed: for example, the disk is full or the file is damaged.
     case storage(String)
     /// Any other error.
@@ -70,7 +72,7 @@ public struct RecordError: Error, Sendable {
     switch reason {
     case .unavailable, .replyLost: true
     case .conflict, .unknownRecord, .limitExceeded, .referenceViolated, .batchFailed, .invalid,
-      .unsupported, .notPermitted, .tokenExpired, .storage, .other:
+      .unsupported, .notPermitted, .tokenExpired, .otherDatabase, .storage, .other:
       false
     }
   }
@@ -83,7 +85,7 @@ extension RecordError {
     case .unavailable: .temporarilyUnavailable
     case .notPermitted: .restricted
     case .conflict, .unknownRecord, .limitExceeded, .referenceViolated, .batchFailed, .invalid,
-      .unsupported, .replyLost, .tokenExpired, .storage, .other:
+      .unsupported, .replyLost, .tokenExpired, .otherDatabase, .storage, .other:
       .couldNotDetermine
     }
   }
@@ -112,6 +114,7 @@ extension RecordError.Reason: CustomStringConvertible {
     case .replyLost: "reply lost: it is not known whether the request was carried out"
     case .notPermitted(let reason): "not permitted: \(reason)"
     case .tokenExpired: "token expired: the database no longer has all changes since this token"
+    case .otherDatabase(let reason): reason
     case .storage(let reason): reason
     case .other(let error): "\(error)"
     }

@@ -1,5 +1,11 @@
 internal import SQLiteSupport
 
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
 /// A database that can describe the tables of its records without their rows.
 package protocol TableDescribing: RecordDatabase {
   /// Returns the tables of some types. A type without a table, or with one the user may not read, is left out.
@@ -79,11 +85,6 @@ extension SQLiteRecordDatabase: TableDescribing {
   }
 }
 
-extension FaultyRecordDatabase: TableDescribing {
-  package func descriptions(of types: [String]) async throws -> [String: TableDescription]? {
-    try await (base as? any TableDescribing)?.descriptions(of: types)
-  }
-}
 extension SQLiteColumn {
   /// A value for which another database can create the column; nil if only its values show their kind.
   fileprivate var sample: FieldValue? {
@@ -105,3 +106,8 @@ extension SQLiteColumn {
   }
 }
 
+extension FaultyRecordDatabase: TableDescribing {
+  package func descriptions(of types: [String]) async throws -> [String: TableDescription]? {
+    try await (base as? any TableDescribing)?.descriptions(of: types)
+  }
+}

@@ -35,7 +35,7 @@ enum MirrorOutbox {
     var window = Window(
       last: found.last?.sequence ?? sequence, rest: Array(marked.dropFirst(early.count)),
       isLast: found.count < count && marked.count == early.count, early: early)
-    var reader = Reader(connection, tables, types: mirror.types)
+    var reader = Reader(connection, tables, of: mirror)
     for id in early + found.map(\.id) where !skipped.contains(id) { try reader.add(id) }
     window.early += reader.parents
     window.edits = reader.ordered()

@@ -27,13 +27,13 @@ public enum ConflictPolicy: Sendable {
   /// The value of the record that was edited later. The time of a local edit travels with the record, and
   /// a time in the future counts as the time of the save. If both were edited in the same
   /// millisecond, the greater value, so that all replicas choose alike.
+  ///
+  /// CloudKit keeps only the time of the save, and so does a PostgreSQL database with a role that may not
+  /// update the table `record_states`: there, an edit is as old as its arrival.
   case newest
   /// The values that a closure returns. If it throws, the round ends with its error, and the
   /// transaction with the conflict changes nothing.
   case decided(@Sendable (MirrorConflict) async throws -> RecordMerge)
-}
-
-/// A record that both databases have changed, with fields in conflict.
 
   /// Whether the times of edits may decide.
   var comparesTimes: Bool {
@@ -42,6 +42,9 @@ public enum ConflictPolicy: Sendable {
     case .remoteWins, .localWins: false
     }
   }
+}
+
+/// A record that both databases have changed, with fields in conflict.
 public struct MirrorConflict: Sendable {
   /// The last state that both databases had in common; `nil` if there is none.
   public let base: DatabaseRecord?
@@ -69,6 +72,18 @@ public enum DeletionPolicy: String, Hashable, Sendable, CaseIterable {
   case lose
   /// The deletion wins. The edited values are kept as ``LostValue``s.
   case win
+}
+
+/// How a mirror continues with a remote database that is not the source of its records, such as after a
+/// change of the account.
+public enum OtherDatabasePolicy: String, Hashable, Sendable, CaseIterable {
+  /// The round ends in an error, ``RecordError/Reason/otherDatabase(_:)``, and changes neither database.
+  case stop
+  /// The records of both databases are merged: all local records are sent to the new database.
+  case merge
+  /// The local records of the mirrored types are deleted, and the records of the new database fetched. Local edits that were not
+  /// sent are kept as ``LostValue``s.
+  case replaceLocal
 }
 
 /// A value, or a deletion, that lost a conflict.

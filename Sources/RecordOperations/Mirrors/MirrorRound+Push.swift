@@ -176,7 +176,7 @@ extension MirrorStore {
         return false
       case .replyLost: return false
       case .unknownRecord, .limitExceeded, .batchFailed, .invalid, .unsupported, .notPermitted,
-        .tokenExpired, .storage, .other:
+        .tokenExpired, .otherDatabase, .storage, .other:
         try reject(edit, error, &base)
         return false
       }

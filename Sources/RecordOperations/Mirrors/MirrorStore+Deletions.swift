@@ -35,6 +35,48 @@ extension MirrorStore {
     for error in errors.values { try reject(error) }
   }
 
+  /// Deletes the local records of the mirrored types, for the records of another remote database. Unsent edits are lost values.
+  ///
+  /// - Throws: A ``RecordError`` if a record that is not mirrored refers to one of them.
+  mutating func deleteLocalRecords() throws {
+    var names: [RecordID] = []
+    for type in mirrored.sorted() where try connection.table(type) != nil {
+      names += try connection.fetchAll(
+        "SELECT name FROM \"_record_states\" WHERE type = ?1 AND deleted = 0", [.text(type)]
+      ) { RecordID(type, $0.text(at: 0) ?? "") }
+    }
+    for id in names {
+      guard let local = try local(id) else { continue }
+      let base = try tables.base(of: id)
+      if local.sequence == base?.sequence { continue }
+      for key in local.keys where !local[key].isSame(as: base?.fields[key] ?? .null) {
+        try lose(key, of: id, local[key], from: .local)
+      }
+    }
+    for (id, _) in try tables.unsent(after: 0, atMost: .max, types: Array(mirrored))
+    where try tables.state(of: id)?.isDeleted == true {
+      try lose(nil, of: id, from: .local)
+    }
+    guard let first = names.first else { return }
+    var refusal: RecordError?
+    let isDone = try withDeferredReferences(of: first) { store in
+      for id in names {
+        do { _ = try store.connection.apply(.delete(id, ifTagged: nil)) } catch {
+          let failure = try store.connection.failure(error, of: id)
+          // Deleted with a record that it referred to.
+          if case .unknownRecord = failure.reason { continue }
+          refusal = failure
+          throw failure
+        }
+        store.report(.deleted(id))
+      }
+    }
+    if isDone { return }
+    throw refusal
+      ?? RecordError(
+        .invalid("a record that is not mirrored refers to one of the records to delete"))
+  }
+
   /// Returns records in an order in which each precedes those that it refers to, where possible.
   private func referringFirst(_ ids: [RecordID]) throws -> [RecordID] {
     let hasForeignKeys = try mirrored.contains { type in

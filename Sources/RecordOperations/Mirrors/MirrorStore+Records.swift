@@ -110,7 +110,8 @@ extension MirrorStore {
         pending: isInStep ? [] : .unsent), of: remote.id)
   }
 
-  private func save(_ record: DatabaseRecord) throws -> DatabaseRecord {
+  /// Saves a record, and returns it as it was saved.
+  func save(_ record: DatabaseRecord) throws -> DatabaseRecord {
     // A trigger that updates its own row, such as with the time, would run again and again.
     let hasTriggers = try connection.table(record.id.type)?.hasOtherTriggers ?? false
     if hasTriggers { try connection.execute("PRAGMA recursive_triggers = OFF") }

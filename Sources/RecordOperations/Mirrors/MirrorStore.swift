@@ -12,6 +12,7 @@ struct MirrorStore {
   let tables: MirrorTables
   let policy: ConflictPolicy
   let deletions: DeletionPolicy
+  let otherDatabase: OtherDatabasePolicy
   /// The mirrored types.
   let mirrored: Set<String>
   private let now = Date().toTheMillisecond
@@ -29,7 +30,7 @@ struct MirrorStore {
   ) {
     self.connection = connection
     tables = MirrorTables(connection: connection, mirror: mirror.name)
-    (policy, deletions) = (mirror.conflicts, mirror.deletions)
+    (policy, deletions, otherDatabase) = (mirror.conflicts, mirror.deletions, mirror.otherDatabase)
     mirrored = Set(mirror.types)
     self.decisions = decisions
   }
@@ -47,18 +48,34 @@ struct MirrorStore {
   /// Prepares for all records of the remote database.
   ///
   /// - Parameter remote: The ID of the remote database.
-  func startOver(in remote: String?) throws {
+  /// - Throws: A ``RecordError`` if it is another one, and the policy is to stop.
+  mutating func startOver(in remote: String?) throws {
     guard var position = try tables.position() else { return }
     if position.remote == remote {
       // A record that the database does not report was deleted there.
       try tables.markAllMissing()
-    } else {
-      // Another database has nothing in common with this file, and has deleted nothing.
-      try tables.forgetAll()
-      position.examined = 0
-      position.remote = remote
-      try tables.save(position)
+      return
     }
+    if let known = position.remote {
+      switch otherDatabase {
+      case .merge: break
+      case .stop: throw RecordError(.otherDatabase(Self.stopReason(known: known, found: remote)))
+      case .replaceLocal: try deleteLocalRecords()
+      }
+    }
+    // Another database has nothing in common with this file, and has deleted nothing.
+    try tables.forgetAll()
+    position.examined = try otherDatabase == .replaceLocal ? tables.lastSequence() : 0
+    position.remote = remote
+    try tables.save(position)
+  }
+
+  private static func stopReason(known: String, found: String?) -> String {
+    """
+    the remote database is another one (\(found ?? "without an ID")) than the source of the records (\(known)): for \
+    example, the account has changed, or the database was created again. Choose otherDatabase: .merge to send all local \
+    records to it, or .replaceLocal to replace them by its records
+    """
   }
 
   /// Stores the ID of the remote database.

@@ -168,6 +168,19 @@ struct MirrorTables {
     ) { _ in true } ?? false
   }
 
+  /// Removes all that is known of the mirror, and the tables with the last mirror.
+  func removeMirror() throws {
+    let names = [
+      "_record_mirrors", "_record_mirror_bases", "_record_mirror_conflicts", "_record_mirror_types",
+    ]
+    for name in try names.filter({ try connection.hasTable($0) }) {
+      try connection.execute("DELETE FROM \"\(name)\" WHERE mirror = ?1", [.text(mirror)])
+    }
+    let isLast = try connection.fetchOne("SELECT 1 FROM \"_record_mirrors\"") { _ in false } ?? true
+    if !isLast { return }
+    for name in names { try connection.execute("DROP TABLE IF EXISTS \"\(name)\"") }
+  }
+
   /// Removes all entries.
   func forgetAll() throws {
     try connection.execute(

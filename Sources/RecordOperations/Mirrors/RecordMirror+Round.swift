@@ -29,7 +29,7 @@ extension RecordMirror {
   }
 
   /// Waits until no other round runs on the local file, in this or another process.
-  private nonisolated(nonsending) func acquireLock() async throws -> FileLock {
+  nonisolated(nonsending) func acquireLock() async throws -> FileLock {
     let named = SQLiteFile(local.path).path
     // A link is another name of the same file.
     let path = ((try? FileSystem.followed(named).path) ?? named) + "-mirror"

@@ -1,9 +1,9 @@
 public import CompositeOperations
 
 #if canImport(FoundationEssentials)
-  public import FoundationEssentials
+  internal import FoundationEssentials
 #else
-  public import Foundation
+  internal import Foundation
 #endif
 
 /// A mirror, which keeps records of a local SQLite file and of a remote database in step.
@@ -40,6 +40,8 @@ public final class RecordMirror: Sendable {
   public let conflicts: ConflictPolicy
   /// Whether an edit in one database or a deletion in the other one wins.
   public let deletions: DeletionPolicy
+  /// How the mirror continues with a remote database that is not the source of its records.
+  public let otherDatabase: OtherDatabasePolicy
   /// How often a request is attempted.
   public let retries: RetryPolicy
   /// The number of fetched changes from which on they are stored.
@@ -59,16 +61,19 @@ public final class RecordMirror: Sendable {
   ///   - name: The name of the mirror, if the local file has several.
   ///   - conflicts: How conflicts are resolved.
   ///   - deletions: Whether an edit in one database or a deletion in the other one wins.
+  ///   - otherDatabase: How the mirror continues with a remote database that is not the source
+  ///     of its records.
   ///   - retries: How often a request is attempted.
   /// - Precondition: There is at least one type.
   public convenience init(
     of types: [String], in local: SQLiteRecordDatabase, with remote: any RecordDatabase,
     named name: String = "", conflicts: ConflictPolicy = .remoteWins,
-    deletions: DeletionPolicy = .lose, retries: RetryPolicy = .databaseDefault
+    deletions: DeletionPolicy = .lose, otherDatabase: OtherDatabasePolicy = .stop,
+    retries: RetryPolicy = .databaseDefault
   ) {
     self.init(
       of: types, in: local, with: remote, named: name, conflicts: conflicts, deletions: deletions,
-      retries: retries, transactionSize: 10_000)
+      otherDatabase: otherDatabase, retries: retries, transactionSize: 10_000)
   }
 
   /// - Parameter transactionSize: The largest number of fetched changes that share a transaction,
@@ -77,8 +82,8 @@ public final class RecordMirror: Sendable {
   package init(
     of types: [String], in local: SQLiteRecordDatabase, with remote: any RecordDatabase,
     named name: String = "", conflicts: ConflictPolicy = .remoteWins,
-    deletions: DeletionPolicy = .lose, retries: RetryPolicy = .databaseDefault,
-    transactionSize: Int
+    deletions: DeletionPolicy = .lose, otherDatabase: OtherDatabasePolicy = .stop,
+    retries: RetryPolicy = .databaseDefault, transactionSize: Int
   ) {
     precondition(!types.isEmpty, "`types` must not be empty")
     self.types = Set(types).sorted()
@@ -87,6 +92,7 @@ public final class RecordMirror: Sendable {
     self.name = name
     self.conflicts = conflicts
     self.deletions = deletions
+    self.otherDatabase = otherDatabase
     self.retries = retries
     self.transactionSize = transactionSize
   }
@@ -171,19 +177,6 @@ public final class RecordMirror: Sendable {
     return try await local.read { connection in
       let tables = MirrorTables(connection: connection, mirror: name)
       return try tables.exist() ? tables.rejections(types: types) : [:]
-    }
-  }
-
-  /// Removes old entries of ``lostValues()``, those of conflicts before a date.
-  ///
-  /// - Returns: The number of removed entries.
-  /// - Throws: A ``RecordError`` if the file cannot be written; `CancellationError`.
-  @discardableResult
-  public func removeLostValues(before date: Date) async throws -> Int {
-    let name = name
-    return try await local.write { connection in
-      let tables = MirrorTables(connection: connection, mirror: name)
-      return try tables.exist() ? tables.removeLostValues(before: date) : 0
     }
   }
 }

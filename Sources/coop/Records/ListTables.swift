@@ -104,7 +104,7 @@ struct ListTables: ComposableOperation {
     case .notPermitted(let text): text
     case .invalid: error.message
     case .unavailable, .conflict, .unknownRecord, .limitExceeded, .referenceViolated, .batchFailed,
-      .unsupported, .replyLost, .tokenExpired, .storage, .other:
+      .unsupported, .replyLost, .tokenExpired, .otherDatabase, .storage, .other:
       nil
     }
   }

@@ -96,15 +96,16 @@ struct MirrorArguments {
       throw UsageError(
         "\(name): LOCAL is an address, but a mirror keeps its state in a SQLite file; \(advice)")
     }
-    if schema != nil, DatabaseAddress(remote) == nil {
+    if DatabaseAddress(remote) != nil { return }
+    if schema != nil {
       throw UsageError(
         "\(name): --schema with a file, which has no schemas; expected the address of a database")
     }
-  }
     if timeout != nil {
       throw UsageError(
         "\(name): --timeout with a file, which has no server; expected the address of a database")
     }
+  }
 
   private mutating func take(
     option: String, from rest: inout ArraySlice<RawPath>
@@ -115,6 +116,14 @@ struct MirrorArguments {
         throw UsageError("\(name): \(option) without a value; expected \(expected)")
       }
       return value
+    }
+    func seconds() throws(UsageError) -> Duration {
+      let expected = "a number of seconds >= 1"
+      let text = try value(expected)
+      guard let seconds = Int(text), (1...86_400 * 365).contains(seconds) else {
+        throw UsageError("\(name): invalid \(option) \(text); expected \(expected)")
+      }
+      return .seconds(seconds)
     }
     switch option {
     case "--once": runsOnce = true
@@ -138,10 +147,15 @@ struct MirrorArguments {
         throw UsageError("\(name): invalid --deletions \(text); expected lose or win")
       }
       deletions = policy
-    case "--interval":
-      let text = try value("a number of seconds >= 1")
-      guard let seconds = Int(text), (1...86_400 * 365).contains(seconds) else {
-        throw UsageError("\(name): invalid --interval \(text); expected a number of seconds >= 1")
+    case "--other-database":
+      let expected = "stop, merge or replace"
+      let text = try value(expected)
+      switch text {
+      case "stop": otherDatabase = .stop
+      case "merge": otherDatabase = .merge
+      case "replace": otherDatabase = .replaceLocal
+      default:
+        throw UsageError("\(name): invalid --other-database \(text); expected \(expected)")
       }
     case "--interval": interval = try seconds()
     case "--timeout": timeout = try seconds()

@@ -68,7 +68,8 @@ struct MirrorCommand {
     try await remote.keepChanges(of: tracked)
     return RecordMirror(
       of: types, in: local, with: remote.database, named: arguments.mirrorName,
-      conflicts: arguments.conflicts, deletions: arguments.deletions)
+      conflicts: arguments.conflicts, deletions: arguments.deletions,
+      otherDatabase: arguments.otherDatabase)
   }
 
   private var schema: String { arguments.schema ?? "public" }
@@ -127,6 +128,9 @@ struct MirrorCommand {
       return hasRejections || report.delayedSince != nil ? ExitStatus.failure : ExitStatus.success
     case .error(let error):
       standardError.writeLine("coop records: \(error)")
+      if case .otherDatabase = (error as? RecordError)?.reason {
+        standardError.writeLine("choose with --other-database merge or --other-database replace")
+      }
       return ExitStatus.failure
     case .cancelled:
       standardError.writeLine("coop records: interrupted; the next round continues")
@@ -321,6 +325,8 @@ extension MirrorReport {
       json.literal(startedOver ? "true" : "false")
       json.name("isDelayed")
       json.literal(delayedSince == nil ? "false" : "true")
+      json.name("missingTypes")
+      json.array { json in for type in missingTypes { json.string(type) } }
     }
     return json.text
   }

@@ -177,6 +177,7 @@ extension RecordError {
     case .replyLost: "replyLost"
     case .notPermitted: "notPermitted"
     case .tokenExpired: "tokenExpired"
+    case .otherDatabase: "otherDatabase"
     case .storage: "storage"
     case .other: "other"
     }

@@ -49,7 +49,8 @@ import Testing
     try await pair.local.save(record("1", ["title": "Emma"]))
     try await pair.sync()
     let other = MemoryRecordDatabase(capabilities: .all.subtracting(.changes))
-    let mirror = RecordMirror(of: ["Author", "Book"], in: pair.local, with: other)
+    let mirror = RecordMirror(
+      of: ["Author", "Book"], in: pair.local, with: other, otherDatabase: .merge)
     #expect(try await mirror.sync.run().get().sent == 1)
     #expect(try await pair.names == [["1"], ["1"]])
   }

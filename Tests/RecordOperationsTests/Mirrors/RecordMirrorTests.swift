@@ -66,7 +66,8 @@ import Testing
       SQLiteRecordDatabase(folder.file("2.sqlite")),
     ]
     for database in databases {
-      let mirror = RecordMirror(of: ["Author", "Book"], in: pair.local, with: database)
+      let mirror = RecordMirror(
+        of: ["Author", "Book"], in: pair.local, with: database, otherDatabase: .merge)
       let report = try await mirror.sync.run().get()
       #expect(report.sent == 2 && report.deleted == 0 && report.startedOver)
       #expect(try await database.all(RecordQuery("Book")).count == 2)
