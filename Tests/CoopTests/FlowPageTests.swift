@@ -99,9 +99,9 @@ import Testing
     #expect(killed.status != 0)
     _ = try await flow.serving { page in
       let states = try await page.steps(run).map(\.state)
-      #expect(states == ["interrupted", "waiting"])
+      #expect(states == ["interrupted", "not run"])
       // The state of a step that has not begun follows from the others.
-      #expect(try await page.steps(run + "&step=b").map(\.state) == ["waiting"])
+      #expect(try await page.steps(run + "&step=b").map(\.state) == ["not run"])
       let timeline = try await page.get("/run/timeline.svg?id=f%231").text
       #expect(timeline.contains(/<title>a\ncreated at [^<]*\nnot ended<\/title>/))
       #expect(!timeline.contains("<title>b"))

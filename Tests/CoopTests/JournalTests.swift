@@ -28,8 +28,9 @@ import Testing
     #expect(try Self.objects(flow).map { $0["id"] as? String } == ["b", "a"])
     #expect(try Self.objects(flow).last?["wakes"] as? String == "2026-11-30T14:28:00.000Z")
     try journal.execute("UPDATE run SET state = 'running', owner = 99 WHERE id = 'c'")
-    let abandoned = try await journal.run("list", "--state", "running")
-    #expect(abandoned.text.hasSuffix("      0  running in a process that has ended\n"))
+    let abandoned = try await journal.run("list", "--state", "interrupted")
+    #expect(abandoned.text.hasSuffix("      0  interrupted: its process has ended\n"))
+    #expect(try await journal.run("list", "--state", "running").text == "no runs\n")
     #expect(try await journal.run("list", "--state", "stuck").text == "no runs\n")
     #expect(try await journal.run("list", "--state", "stuck", "--json").text == "")
   }

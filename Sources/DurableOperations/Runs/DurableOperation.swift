@@ -163,7 +163,7 @@ extension RunJournal {
     _ = try await wait(for: child, until: wake, in: context) { run in
       switch run.state {
       case .ready, .stuck, .result, .error, .cancelled: return true
-      case .running: return false
+      case .running, .interrupted: return false
       case .parked: return run.wake.map { $0 <= session.now } ?? false
       }
     }

@@ -77,7 +77,7 @@ package struct RunDriver: Sendable {
         switch run.state {
         case .stuck: throw DurableRunError(id, .stuck(because: run.reason ?? "no reason"))
         case .result, .error, .cancelled: return .end(run)
-        case .running:
+        case .running, .interrupted:
           if !continues { return .wait(nil) }
           return backend.ownerHasEnded(of: run) ? .end(run) : .wait(Self.longestWait)
         // Another process may have noticed the end of the first one, and not know the flow.
@@ -113,7 +113,7 @@ package struct RunDriver: Sendable {
     switch run.state {
     case .running where backend.ownerHasEnded(of: run): interruptions = run.interruptions + 1
     case .ready, .parked: interruptions = run.interruptions
-    case .running, .stuck, .result, .error, .cancelled: return false
+    case .running, .interrupted, .stuck, .result, .error, .cancelled: return false
     }
     return interruptions >= StoredRun.suspectInterruptions
       && backend.changes.runningRuns.contains { $0 != id && $0 != run.parent }
@@ -128,7 +128,8 @@ package struct RunDriver: Sendable {
       guard let run = try await backend.run(id) else { return .end(()) }
       switch run.state {
       case .ready, .stuck, .result, .error, .cancelled: return .end(())
-      case .running: return backend.ownerHasEnded(of: run) ? .end(()) : .wait(Self.longestWait)
+      case .running, .interrupted:
+        return backend.ownerHasEnded(of: run) ? .end(()) : .wait(Self.longestWait)
       case .parked:
         guard let wake = run.wake else { return .wait(nil) }
         let left = wake - backend.now
@@ -163,7 +164,7 @@ extension RunBackend {
             cause: stored.error.restored(options),
             from: stored.origin == .step ? .step : .sequence, steps: steps))
       case .cancelled: return .cancelled
-      case .ready, .running, .parked, .stuck:
+      case .ready, .running, .interrupted, .parked, .stuck:
         throw RunStoreError(.wrongState, "run \(run.id) has not ended (\(run.state.rawValue))")
       }
     } catch let error as DecodingError {

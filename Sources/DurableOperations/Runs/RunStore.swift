@@ -249,7 +249,8 @@ extension RunSummary {
   init(_ run: StoredRun, _ owner: OwnerState) {
     let problem: String? = if case .unknown(let reason) = owner { reason } else { nil }
     self.init(
-      id: run.id, flow: run.flow, state: run.state, step: run.stepCount, attempt: run.claims,
+      id: run.id, flow: run.flow, state: owner == .hasEnded ? .interrupted : run.state,
+      step: run.stepCount, attempt: run.claims,
       wakes: run.state == .parked ? run.wake.map { Date(milliseconds: $0) } : nil,
       event: run.event, reason: run.reason, parent: run.parent, owner: run.owner,
       worker: run.worker, ownerHasEnded: owner == .hasEnded, ownerProblem: problem,

@@ -93,6 +93,11 @@ final class JournalFile: Sendable {
     return locks
   }
 
+  /// Returns the owners of running runs that have ended, in their order.
+  func endedOwners(_ connection: SQLiteConnection) throws -> [Int64] {
+    try connection.owners.filter { state(ofOwner: $0) == .hasEnded }.sorted()
+  }
+
   /// Returns whether an owner lives.
   func state(ofOwner number: Int64) -> OwnerState {
     do throws(RunStoreError) {

@@ -18,8 +18,9 @@ extension SQLiteConnection {
       "SELECT \(Self.runColumns) FROM run WHERE id = ?1", [.text(id.text)], StoredRun.init)
   }
 
-  func runs(_ selection: RunSelection) throws -> [StoredRun] {
-    var (conditions, values) = try conditions(of: selection)
+  /// - Parameter ended: The owners that have ended, if the selection has the states of their runs.
+  func runs(_ selection: RunSelection, of ended: [Int64]) throws -> [StoredRun] {
+    var (conditions, values) = try conditions(of: selection, ended)
     if let (began, id) = selection.after {
       conditions.append("(began, id) < (?, ?)")
       values += [.integer(began), .text(id.text)]
@@ -32,12 +33,13 @@ extension SQLiteConnection {
       values + [.integer(Int64(clamping: selection.limit))], StoredRun.init)
   }
 
-  func counts(of selection: RunSelection) throws -> [RunCount] {
-    let (conditions, values) = try conditions(of: selection)
+  /// - Parameter ended: The owners that have ended.
+  func counts(of selection: RunSelection, _ ended: [Int64]) throws -> [RunCount] {
+    let (conditions, values) = try conditions(of: selection, ended)
     return try fetchAll(
       """
-      SELECT flow, state, count(*) FROM run \(Self.filter(conditions))
-      GROUP BY flow, state ORDER BY flow, state
+      SELECT flow, \(Self.state(ended)), count(*) FROM run \(Self.filter(conditions))
+      GROUP BY 1, 2 ORDER BY 1, 2
       """, values
     ) { row in
       RunCount(
@@ -50,8 +52,17 @@ extension SQLiteConnection {
     conditions.isEmpty ? "" : "WHERE \(conditions.joined(separator: " AND "))"
   }
 
+  /// The state of a run, of which no row says that its process has ended.
+  private static func state(_ ended: [Int64]) -> String {
+    if ended.isEmpty { return "state" }
+    let owners = ended.map { "\($0)" }.joined(separator: ", ")
+    return "iif(state = 'running' AND owner IN (\(owners)), 'interrupted', state)"
+  }
+
   /// Only the conditions that are needed, so that SQLite uses the index of the order.
-  private func conditions(of selection: RunSelection) throws -> ([String], [SQLiteValue]) {
+  private func conditions(
+    of selection: RunSelection, _ ended: [Int64]
+  ) throws -> ([String], [SQLiteValue]) {
     var (conditions, values): ([String], [SQLiteValue]) = ([], [])
     func require(_ condition: String, _ new: SQLiteValue) {
       conditions.append(condition)
@@ -63,7 +74,7 @@ extension SQLiteConnection {
     }
     if !selection.states.isEmpty {
       let states = try JSONRunCoder().encode(selection.states.map(\.rawValue))
-      require("state IN (SELECT value FROM json_each(?))", .text(states))
+      require("\(Self.state(ended)) IN (SELECT value FROM json_each(?))", .text(states))
     }
     if let text = selection.text { require("instr(lower(id), lower(?)) > 0", .text(text)) }
     if let parent = selection.parent { require("parent = ?", .text(parent.text)) }
@@ -211,7 +222,7 @@ extension SQLiteConnection {
   ) throws -> Int64? {
     switch run.state {
     case .parked: return run.event == event ? run.wake : nil
-    case .running:
+    case .running, .interrupted:
       guard let owner = run.owner, hasEnded(Int64(owner)) else { return nil }
     case .ready: break
     case .result, .error, .cancelled, .stuck: return nil

@@ -205,14 +205,22 @@ final class SQLiteRunBackend: RunBackend {
   func run(_ id: RunID) async throws -> StoredRun? { try await read { try $0.run(id) } }
 
   func runs(_ selection: RunSelection) async throws -> [StoredRun] {
-    try await read { try $0.runs(selection) }
+    try await read { [file] connection in
+      let looks = !Set(selection.states).isDisjoint(with: [.running, .interrupted])
+      return try connection.runs(selection, of: looks ? file?.endedOwners(connection) ?? [] : [])
+    }
   }
 
   func counts(of selection: RunSelection) async throws -> [RunCount] {
-    try await read { try $0.counts(of: selection) }
+    try await read { [file] connection in
+      try connection.counts(of: selection, file?.endedOwners(connection) ?? [])
+    }
   }
 
-  func version() async throws -> String { try await read { "\(try $0.dataVersion)" } }
+  /// Changes also when a process ends that has runs.
+  func version() async throws -> String {
+    try await read { [file] in "\(try $0.dataVersion) \(try file?.endedOwners($0) ?? [])" }
+  }
 
   func steps(of id: RunID, last count: Int?) async throws -> [StoredStep] {
     try await read { try $0.steps(of: id, last: count) }
@@ -244,7 +252,7 @@ final class SQLiteRunBackend: RunBackend {
       guard let run = try connection.run(id) else { return .missing }
       switch run.state {
       case .result, .error, .cancelled, .stuck: return .over(run)
-      case .running: return .taken
+      case .running, .interrupted: return .taken
       case .ready, .parked:
         let isDue = run.state == .ready || run.wake.map { $0 <= now } ?? false
         if !isDue { return .parked(until: run.wake) }
@@ -327,9 +335,8 @@ final class SQLiteRunBackend: RunBackend {
     watch?.start { [weak self] in
       self?.changes.isOfInterest == true
     } isChanged: { [file] connection in
-      guard let file, let owners = try? connection.owners else { return false }
       // A process has ended while its runs were running.
-      return owners.contains { file.state(ofOwner: $0) == .hasEnded }
+      (try? file?.endedOwners(connection))?.isEmpty == false
     } changed: { [weak self] connection in
       self?.otherProcessChanged(connection)
     }

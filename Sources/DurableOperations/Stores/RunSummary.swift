@@ -4,8 +4,12 @@ public import Foundation
 public enum RunState: String, Codable, Sendable, CaseIterable {
   /// It waits for a worker.
   case ready
-  /// A process runs it, or has ended without releasing it.
+  /// A process runs it.
   case running
+  /// The process that ran it has ended without an outcome. The next worker that knows its flow continues it.
+  ///
+  /// No row of a store has this state: it follows from the end of the process.
+  case interrupted
   /// It waits for a time or an event, and uses no worker.
   case parked
   /// It cannot continue until the program is fixed. ``RunStore/retry(_:from:)`` resumes it.
@@ -20,7 +24,7 @@ public enum RunState: String, Codable, Sendable, CaseIterable {
   /// Whether the run has an outcome.
   public var hasEnded: Bool {
     switch self {
-    case .ready, .running, .parked, .stuck: false
+    case .ready, .running, .interrupted, .parked, .stuck: false
     case .result, .error, .cancelled: true
     }
   }
@@ -32,7 +36,7 @@ public struct RunSummary: Sendable, Identifiable {
   public let id: RunID
   /// The name of the flow.
   public let flow: String
-  /// Its state. A running one may be of a process that has ended, see ``ownerHasEnded``.
+  /// Its state when it was read.
   public let state: RunState
   /// The number of finished steps, kept or not.
   public let step: Int

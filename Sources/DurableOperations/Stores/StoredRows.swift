@@ -32,7 +32,7 @@ package struct StoredRun: Sendable {
   package var id: RunID
   /// The name of its flow.
   package var flow: String
-  /// Its state in the row. A running one may be of a process that has ended.
+  /// Its state in the row. A running one may be of a process that has ended, see ``RunBackend/ownerState(of:)``.
   package var state: RunState
   /// The encoded sequence after the last finished step.
   package var sequence: String

@@ -16,9 +16,15 @@ public struct FlowReport: Sendable {
   public let ends: [FlowEnd]
   /// The steps that the run was limited to, as options of the command line.
   package let selection: String?
+  /// The steps and the children that have begun and have not ended.
+  private let begun: [ExactText: FlowStepRecord]
   private let indices: [ExactText: Int]
 
-  init(_ file: FlowFile, _ run: FlowRunRecord, _ state: FlowRunState, _ ends: [FlowEnd]) {
+  init(
+    _ file: FlowFile, _ run: FlowRunRecord, _ state: FlowRunState, _ ends: [FlowEnd],
+    _ begun: [ExactText: FlowStepRecord] = [:]
+  ) {
+    self.begun = begun
     (flow, self.run, name, self.state) = (file.name, run.number, run.name, state)
     (began, selection) = (Date(milliseconds: run.began), run.selection)
     self.ends = ends
@@ -27,6 +33,39 @@ public struct FlowReport: Sendable {
 
   /// Returns how a step or a failed child has ended; nil if it has not.
   public func end(of step: String) -> FlowEnd? { indices[ExactText(step)].map { ends[$0] } }
+
+  /// What the steps do, or how they have ended, with the reason or the time of each. The children that run or
+  /// were interrupted follow.
+  package func steps(of file: FlowFile) -> [(name: String, state: String, detail: String)] {
+    let isLive = state == .running
+    let selected = selection.flatMap { try? FlowSelection(text: $0).steps(of: file) }
+    var states: [String: FlowStepStatus] = [:]
+    for index in file.order {
+      let step = file.steps[index]
+      let (needs, after) = file.beginningDependencies(of: step)
+      let hasBegun = begun[ExactText(step.name)] != nil
+      let end = end(of: step.name)
+      states[step.name] =
+        hasBegun || end != nil
+        ? FlowStepStatus(end?.state, isLive: isLive)
+        : FlowStepStatus(
+          unbegun: selected?.contains(step.name) ?? true, isLive: isLive,
+          needs: needs.compactMap { states[$0] }, after: after.compactMap { states[$0] })
+    }
+    let children = begun.values.filter { $0.parent != nil }.map(\.unit).sorted()
+    return file.steps.map { step in
+      let state = end(of: step.name)?.state.rawValue ?? states[step.name]?.rawValue ?? ""
+      return (step.name, state, detail(of: step.name, isLive))
+    } + children.map { ($0, FlowStepStatus(nil, isLive: isLive).rawValue, detail(of: $0, isLive)) }
+  }
+
+  /// The reason of the end or the duration of a step; for one that runs, the time since its begin.
+  private func detail(of name: String, _ isLive: Bool) -> String {
+    if let end = end(of: name) { return end.reason ?? end.duration?.readableTime ?? "" }
+    guard isLive, let record = begun[ExactText(name)], let began = record.began else { return "" }
+    let attempt = (record.attempts ?? 0) > 1 ? ", attempt \(record.attempts ?? 0)" : ""
+    return Duration.milliseconds(max(0, FlowStepRecord.now - began)).readableTime + attempt
+  }
 
   /// Reads a run from the journal.
   ///
@@ -48,7 +87,7 @@ public struct FlowReport: Sendable {
       .sorted { ExactText($0.unit) < ExactText($1.unit) }
     self.init(
       file, run, run.state ?? (isRunning && run.hasProcess ? .running : .interrupted),
-      steps + children)
+      steps + children, run.state == nil ? try await journal.begun(ofRun: run.number) : [:])
   }
 }
 

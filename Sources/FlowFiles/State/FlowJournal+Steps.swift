@@ -174,6 +174,27 @@ extension FlowJournal {
       return Dictionary(ends.map { (ExactText($0.unit), $0) }, uniquingKeysWith: { $1 })
     }
   }
+
+  /// Returns the steps and the children of a run that have begun and have not ended, by name.
+  func begun(ofRun number: Int) async throws -> [ExactText: FlowStepRecord] {
+    try await worker.run { [flow] connection in
+      let records = try connection.fetchAll(
+        """
+        SELECT step, parent, attempts, began FROM flow_step
+        WHERE flow = ?1 AND run = ?2 AND state IS NULL
+        """, [.text(flow), .integer(Int64(number))]
+      ) { row in
+        func number(_ column: Int) -> Int64? {
+          row.text(at: column) == nil ? nil : row.integer(at: column)
+        }
+        var record = FlowStepRecord(
+          unit: row.text(at: 0) ?? "", attempts: number(2).map { Int($0) }, began: number(3))
+        record.parent = row.text(at: 1)
+        return record
+      }
+      return Dictionary(records.map { (ExactText($0.unit), $0) }, uniquingKeysWith: { $1 })
+    }
+  }
 }
 
 extension SQLiteConnection {

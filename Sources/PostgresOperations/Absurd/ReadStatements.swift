@@ -13,6 +13,9 @@ struct ReadStatements: Sendable {
   let prepareCounts = PostgresStatement(
     "prepare to count runs",
     "select set_config('enable_seqscan', 'on', true), set_config('enable_sort', 'off', true)")
+  /// A text that changes with every change of the server: the end of its write-ahead log, and how many workers have
+  /// lost their claims.
+  let version: PostgresStatement
   /// The runs that a worker ($1) has claimed, in the order of their attempts.
   let claimed: PostgresStatement
   /// The last finished steps of the run with a name ($1), at most $2, the last one first.
@@ -39,10 +42,20 @@ struct ReadStatements: Sendable {
     claimed = PostgresStatement(
       "read claimed runs",
       "\(columns) where r.state = 'running' and r.claimed_by = $1 order by r.run_id")
-    // Without a join, which takes longer than the rest: only sleeping tasks need their attempts.
+    // Without a join, which takes longer than the rest: only these tasks need their attempts.
+    func ofAttempt(_ state: String) -> String {
+      "(select \(state) from \(attempts) r where r.run_id = t.last_attempt_run)"
+    }
+    let isExpired = "r.claim_expires_at <= absurd.current_time()"
     let state = Self.state(
-      sleeping:
-        "(select \(Self.sleepingState) from \(attempts) r where r.run_id = t.last_attempt_run)")
+      running: ofAttempt("case when \(isExpired) then 'interrupted' else 'running' end"),
+      sleeping: ofAttempt(Self.sleepingState))
+    version = PostgresStatement(
+      "read the version",
+      """
+      select pg_current_wal_insert_lsn() || ' ' ||
+        (select count(*) from \(attempts) r where r.state = 'running' and \(isExpired))
+      """)
     let selected = """
       t.headers ? 'run' and ($1::text[] = '{}' or t.task_name = any($1::text[]))
         and ($2::text[] = '{}' or (\(state)) = any($2::text[]))
@@ -147,14 +160,16 @@ struct ReadStatements: Sendable {
   }
 
   /// The state of a run, of a task `t` with its last attempt `r`.
-  private static let state = state(sleeping: sleepingState)
+  private static let state = state(running: "'running'", sleeping: sleepingState)
 
-  /// - Parameter sleeping: The state of a task that sleeps.
-  private static func state(sleeping: String) -> String {
+  /// - Parameters:
+  ///   - running: The state of a task that a worker has claimed.
+  ///   - sleeping: The state of a task that sleeps.
+  private static func state(running: String, sleeping: String) -> String {
     """
     case t.state
       when 'pending' then 'ready'
-      when 'running' then 'running'
+      when 'running' then \(running)
       when 'completed' then coalesce(t.completed_payload->>'kind', 'result')
       when 'cancelled' then 'cancelled'
       when 'failed' then 'stuck'

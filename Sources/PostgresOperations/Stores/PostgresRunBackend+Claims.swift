@@ -161,7 +161,7 @@ extension PostgresRunBackend {
       guard let found = try await stored(id) else { return .missing }
       switch found.run.state {
       case .result, .error, .cancelled, .stuck: return .over(found.run)
-      case .running:
+      case .running, .interrupted:
         guard found.run.hasExpired else { return .taken }
         try await expire(found.attemptID)
         continue

@@ -224,12 +224,9 @@ final class PostgresRunBackend: RunBackend {
     return counts.sorted { ($0.flow, $0.state.rawValue) < ($1.flow, $1.state.rawValue) }
   }
 
-  /// The end of the write-ahead log, which every change of the server moves.
-  private static let logPosition = PostgresStatement(
-    "read the version", "select pg_current_wal_insert_lsn()")
-
   func version() async throws -> String {
-    try await request { try $0.rows(Self.logPosition).text(0, 0) } ?? ""
+    let read = queue.reads.version
+    return try await request { try $0.rows(read).text(0, 0) } ?? ""
   }
 
   func steps(of id: RunID, last count: Int?) async throws -> [StoredStep] {

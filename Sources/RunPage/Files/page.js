@@ -3,11 +3,53 @@
 // this script, the page is a document with links and forms.
 (() => {
   const main = document.querySelector("main");
-  const light = (text, isLost) => {
+
+  // The state of the connection, as the server has shown it last. It is old after 30 seconds: a server that is
+  // stopped, or a machine that has slept, closes no connection.
+  const silence = 30;
+  let status = { text: "not live: reload to see changes", isLost: true };
+  let heard = 0;
+  function light(text, isLost = false) {
+    status = { text, isLost };
+    if (!isLost) heard = Date.now();
+    showStatus();
+  }
+  function showStatus() {
+    const isOld = !status.isLost && Math.abs(Date.now() - heard) > silence * 1000;
+    // Without a number that changes, which a screen reader would read aloud each second.
+    const text = isOld ? `nothing heard from the server for more than ${silence} s` : status.text;
     const element = document.querySelector(".live");
-    element.className = isLost ? "live lost" : "live";
-    element.textContent = text;
-  };
+    element.className = status.isLost || isOld ? "live lost" : "live";
+    if (element.textContent !== text) element.textContent = text;
+  }
+
+  // The clock of the server, by which the page counts.
+  let ahead = Date.now() - Date.parse(document.body.dataset.now);
+  const age = (seconds) =>
+    seconds < 60 ? `${Math.floor(seconds)} s` : seconds < 3600 ? `${Math.floor(seconds / 60)} min`
+    : seconds < 86400 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86400)} d`;
+  function duration(seconds) {
+    const parts = (major, unit, minor, small) => minor ? `${major} ${unit} ${minor} ${small}` : `${major} ${unit}`;
+    const whole = Math.floor(seconds);
+    if (whole < 60) return `${whole} s`;
+    const minutes = Math.floor(whole / 60);
+    return whole < 3600 ? parts(minutes, "min", whole % 60, "s") : parts(Math.floor(minutes / 60), "h", minutes % 60, "min");
+  }
+  function tick() {
+    const now = Date.now() - ahead;
+    const count = (name, text) => {
+      for (const element of main.querySelectorAll(`[${name}]`)) {
+        const since = element.getAttribute(name) || element.getAttribute("datetime");
+        const value = (element.dataset.before ?? "") + text(Math.max(0, (now - Date.parse(since)) / 1000));
+        if (element.textContent !== value) element.textContent = value;
+      }
+    };
+    count("data-ago", (seconds) => `${age(seconds)} ago`);
+    count("data-since", duration);
+    showStatus();
+  }
+  setInterval(tick, 1000);
+
   const notice = document.getElementById("notice");
   const address = () => location.pathname + location.search;
 
@@ -106,6 +148,7 @@
       if (response.ok || response.status === 404) replace(html, keepsForms);
       if (response.status === 404) show("The run was forgotten.", true);
       if (response.status < 500) light("live"); else light("the store cannot be read", true);
+      tick();
     } catch { /* The stream of events reports a lost server. */ }
     await pause(Math.min(5000, 9 * (performance.now() - start)));
     isLoading = false;
@@ -119,6 +162,11 @@
     events.addEventListener("open", () => light("live"));
     // The first one tells the state at the beginning.
     events.addEventListener("change", update);
+    events.addEventListener("alive", (event) => {
+      ahead = Date.now() - Number(event.data);
+      heard = Date.now();
+      showStatus();
+    });
     events.addEventListener("error", () => light("no connection to the server", true));
   }
   function leave() { events?.close(); events = null; }

@@ -1,6 +1,7 @@
 import DurableOperations
 import FlowFiles
 import Foundation
+import SystemSupport
 
 extension RunState {
   /// The state as a word with its color.
@@ -18,7 +19,14 @@ extension Date {
     case ..<86_400: text = "\(Int(seconds / 3_600)) h"
     default: text = "\(Int(seconds / 86_400)) d"
     }
-    return "<time datetime=\"\(iso8601)\" title=\"\(iso8601)\">\(text) ago</time>"
+    return "<time datetime=\"\(iso8601)\" title=\"\(iso8601)\" data-ago>\(text) ago</time>"
+  }
+
+  /// How long something has taken that has begun then, and has not ended.
+  func duration(at now: Date) -> HTML {
+    let time = Duration.milliseconds(max(0, Int64(now.timeIntervalSince(self) * 1_000)))
+    return
+      "<time datetime=\"\(iso8601)\" title=\"since \(iso8601)\" data-since>\(time.readableTime)</time>"
   }
 }
 

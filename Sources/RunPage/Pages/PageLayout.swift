@@ -1,5 +1,6 @@
 import CompositeOperations
 import DurableOperations
+import FlowFiles
 import Foundation
 import SystemSupport
 
@@ -48,7 +49,7 @@ struct PageLayout {
     <style nonce="\(attribute: nonce)">
     \(PageFiles.style)</style>
     \(script(nonce))</head>
-    <body>
+    <body data-now="\(Date().iso8601)">
     <a class="skip" href="#main">Skip to the contents</a>
     <header>\(heading)\(live)</header>
     \(notice)

@@ -86,7 +86,8 @@ struct RunListPage {
     return """
       <div class="scroll" data-key="rows"><table class="wide">
       <thead><tr><th scope="col">Run</th><th scope="col">Flow</th><th scope="col">State</th>
-      <th scope="col">Began</th><th scope="col" class="number">Steps</th>
+      <th scope="col">Began</th><th scope="col" class="number">Duration</th>
+      <th scope="col" class="number">Steps</th>
       <th scope="col" class="number">Attempt</th><th scope="col">Worker</th></tr></thead>
       <tbody>
       \(runs.map(row).joined())</tbody>
@@ -102,6 +103,7 @@ struct RunListPage {
       <td data-label="Flow">\(short: flow?.flow ?? run.flow)</td>
       <td data-label="State">\(run.state.badge)\(run.detail)</td>
       <td data-label="Began">\(run.began.age(at: now))</td>
+      <td class="number" data-label="Duration">\(run.duration(at: now))</td>
       <td class="number" data-label="Steps">\(flow?.text ?? "\(run.step)")</td>
       <td class="number" data-label="Attempt">\(flow == nil ? "\(run.attempt)" : "")</td>
       <td data-label="Worker">\(short: run.workerText)</td></tr>
@@ -157,8 +159,18 @@ extension RunSummary {
     return text.isEmpty ? "" : "<span class=\"faint\">\(short: String(text))</span>"
   }
 
+  /// How long it took, or has taken so far. Of a run that no process works on, it is not known when that has ended.
+  func duration(at now: Date) -> HTML {
+    if let ended {
+      return
+        "\(Duration.milliseconds(max(0, Int64(ended.timeIntervalSince(began) * 1_000))).readableTime)"
+    }
+    return state == .running ? began.duration(at: now) : ""
+  }
+
   /// The process that runs it, or ran it last.
   var workerText: String {
-    worker ?? (state == .running ? owner.map { "process \($0)" } : nil) ?? ""
+    let isClaimed = state == .running || state == .interrupted
+    return worker ?? (isClaimed ? owner.map { "process \($0)" } : nil) ?? ""
   }
 }

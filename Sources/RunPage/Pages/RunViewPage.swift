@@ -62,6 +62,9 @@ struct RunViewPage {
       ("Flow", "\(short: flow?.steps.flow ?? run.flow)"), ("Began", run.began.age(at: now)),
       ("Changed", run.updated.age(at: now)),
     ]
+    if run.state == .running || run.state.hasEnded {
+      rows.append(("Duration", run.duration(at: now)))
+    }
     if flow == nil { rows.append(("Finished steps", "\(run.step)")) }
     if run.attempt > 1 { rows.append(("Attempt", "\(run.attempt)")) }
     if !run.workerText.isEmpty { rows.append(("Worker", "\(short: run.workerText)")) }
@@ -311,7 +314,7 @@ struct RunViewPage {
       contents = "the last steps and of the child flows"
     }
     var changed = max(run.updated, flow?.steps.lastChange ?? run.updated)
-    if flow != nil, run.state == .running, !run.ownerHasEnded {
+    if flow != nil, run.state == .running {
       // The bars of the steps that run become longer. At most one picture a second.
       changed = Date(timeIntervalSince1970: now.timeIntervalSince1970.rounded(.down))
     }

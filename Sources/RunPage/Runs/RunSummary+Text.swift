@@ -10,8 +10,8 @@ extension RunSummary {
     switch state {
     case .ready: break
     case .running:
-      if ownerHasEnded { text += " in a process that has ended" }
       if let ownerProblem { text += " in a process that may have ended: \(ownerProblem)" }
+    case .interrupted: text += ownerHasEnded ? ": its process has ended" : ""
     case .parked:
       if let wakes { text += " until \(wakes.minute)" }
       if let event { text += " for \(Self.awaited(event))" }

@@ -177,10 +177,25 @@
         served.flows.map { FlowLogGrowth(of: RunID(id), showing: request.queryValue("step"), $0) }
       }
       return HTTPResponse.events { [changes] sink in
-        await changes.eachVersion(watching: growth) {
-          sink.send(EventMessage("change", data: $0))
+        await withTaskGroup(of: Void.self) { group in
+          group.addTask {
+            await changes.eachVersion(watching: growth) {
+              sink.send(EventMessage("change", data: $0))
+            }
+          }
+          group.addTask { await Self.sendSigns(to: sink) }
+          await group.next()
+          group.cancelAll()
         }
       }
+    }
+
+    /// Sends the time three times in those 30 seconds after which a page says that it has heard nothing.
+    private static func sendSigns(to sink: EventSink) async {
+      repeat {
+        let now = Int64(Date().timeIntervalSince1970 * 1_000)
+        if !sink.send(EventMessage("alive", data: "\(now)")) { return }
+      } while (try? await Task.sleep(for: .seconds(10))) != nil
     }
   }
 #endif

@@ -1,3 +1,4 @@
+import FlowFiles
 import Foundation
 import SystemSupport
 
@@ -53,7 +54,7 @@ struct FlowGraphPicture {
       <rect x="\(corner.x)" y="\(y)" width="\(FlowGraphLayout.width)" \
       height="\(FlowGraphLayout.height)" rx="5"/>\
       <text class="name" x="\(x)" y="\(y + 17)">\(title: name)</text>\
-      <text x="\(x)" y="\(y + 33)">\(title: step.shortText(at: now))</text></a>
+      <text x="\(x)" y="\(y + 33)"\(step.ticking)>\(title: step.shortText(at: now))</text></a>
 
       """
   }
@@ -71,5 +72,11 @@ extension FlowStepView {
     guard let childCount, state == .running || state == .interrupted else { return text(at: now) }
     let ended = children.filter(\.key.hasEnded).values.reduce(0, +)
     return "\(state.sign) \(state.rawValue), \(ended.grouped) of \(childCount.grouped)"
+  }
+
+  /// The attributes by which a page continues the time in the short text.
+  fileprivate var ticking: HTML {
+    guard state == .running, childCount == nil, ended == nil, let began else { return "" }
+    return " data-since=\"\(began.iso8601)\" data-before=\"\(state.sign) \(state.rawValue), \""
   }
 }

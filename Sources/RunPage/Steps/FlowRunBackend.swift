@@ -50,7 +50,7 @@ package struct FlowRunBackend: RunBackend {
   package func run(_ id: RunID) async throws -> StoredRun? {
     try await Self.perform(on: reader) { connection in
       try connection.fetchOne(
-        "SELECT * FROM (\(Self.rows)) WHERE id = ?1", [.text(id.text)], Self.run)
+        "SELECT * FROM (\(try rows(connection))) WHERE id = ?1", [.text(id.text)], Self.run)
     }
   }
 
@@ -62,7 +62,7 @@ package struct FlowRunBackend: RunBackend {
         values += [.integer(after.began), .text(after.id.text)]
       }
       return try connection.fetchAll(
-        "SELECT * FROM (\(Self.rows)) WHERE \(filter) ORDER BY began DESC, id DESC LIMIT ?",
+        "SELECT * FROM (\(try rows(connection))) WHERE \(filter) ORDER BY began DESC, id DESC LIMIT ?",
         values + [.integer(Int64(clamping: selection.limit))], Self.run)
     }
   }
@@ -71,7 +71,7 @@ package struct FlowRunBackend: RunBackend {
     try await Self.perform(on: reader) { connection in
       let (filter, values) = Self.filter(selection)
       return try connection.fetchAll(
-        "SELECT state, count(*) FROM (\(Self.rows)) WHERE \(filter) GROUP BY state ORDER BY state",
+        "SELECT state, count(*) FROM (\(try rows(connection))) WHERE \(filter) GROUP BY state ORDER BY state",
         values
       ) { row in
         RunCount(
@@ -83,12 +83,7 @@ package struct FlowRunBackend: RunBackend {
 
   /// Changes also when the process of a run ends.
   package func version() async throws -> String {
-    try await Self.perform(on: reader) { [file] connection in
-      let runs = try connection.fetchAll(
-        "SELECT number FROM flow_run WHERE state IS NULL AND process IS NOT NULL"
-      ) { Int($0.integer(at: 0)) }
-      return "\(try connection.dataVersion) \(runs.filter(file.isRunning))"
-    }
+    try await Self.perform(on: reader) { "\(try $0.dataVersion) \(try live($0))" }
   }
 
   package func steps(of id: RunID, last count: Int?) async throws -> [StoredStep] { [] }
@@ -101,8 +96,8 @@ package struct FlowRunBackend: RunBackend {
   package func events(of id: RunID, last count: Int) async throws -> [StoredEvent] { [] }
 
   package func ownerState(of run: StoredRun) -> OwnerState {
-    guard run.state == .running, let key = FlowRunReader.Key(run.id) else { return .lives }
-    return file.isRunning(key.number) ? .lives : .hasEnded
+    // A process that ends by a signal, such as Ctrl-C, stores that it has ended.
+    run.state == .interrupted && run.owner != nil ? .hasEnded : .lives
   }
 
   package func canWrite() async throws -> Bool {
@@ -128,16 +123,26 @@ package struct FlowRunBackend: RunBackend {
     await writer.close()
   }
 
+  /// The numbers of the runs that a process works on.
+  private func live(_ connection: SQLiteConnection) throws -> [Int] {
+    try connection.fetchAll(
+      "SELECT number FROM flow_run WHERE state IS NULL AND process IS NOT NULL"
+    ) { Int($0.integer(at: 0)) }.filter(file.isRunning)
+  }
+
   /// The runs, with the columns that selections compare.
-  private static let rows = """
-    SELECT flow || '#' || number AS id, CASE state WHEN 'succeeded' THEN 'result'
-        WHEN 'failed' THEN 'error' WHEN 'cancelled' THEN 'cancelled'
-        ELSE iif(process IS NULL, 'ready', 'running') END AS state,
-      process, cancelled, reason, began, updated,
-      json_object('flow', flow, 'number', number, 'values', json("values"), 'selection', selection,
-        'name', name) AS sequence
-    FROM flow_run
-    """
+  private func rows(_ connection: SQLiteConnection) throws -> String {
+    let live = try live(connection).map { "\($0)" }.joined(separator: ", ")
+    return """
+      SELECT flow || '#' || number AS id, CASE state WHEN 'succeeded' THEN 'result'
+          WHEN 'failed' THEN 'error' WHEN 'cancelled' THEN 'cancelled'
+          ELSE iif(process IS NOT NULL AND number IN (\(live)), 'running', 'interrupted') END AS state,
+        process, cancelled, reason, began, updated,
+        json_object('flow', flow, 'number', number, 'values', json("values"), 'selection', selection,
+          'name', name) AS sequence
+      FROM flow_run
+      """
+  }
 
   private static func filter(_ selection: RunSelection) -> (String, [SQLiteValue]) {
     var (conditions, values): ([String], [SQLiteValue]) = (["true"], [])

@@ -85,7 +85,7 @@ final class FlowRunReader: Sendable {
   func continuation(of details: RunDetails) async throws -> String? {
     let run = details.summary
     guard let key = Key(run), run.cancelled == nil,
-      run.state != .result, run.state != .cancelled, run.state != .running || run.ownerHasEnded
+      run.state != .result, run.state != .cancelled, run.state != .running
     else { return nil }
     let found =
       try await read(from: ["flow_run"]) { connection in

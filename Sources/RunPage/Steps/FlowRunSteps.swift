@@ -33,10 +33,10 @@ struct FlowRunSteps: Sendable {
     self.file = rows.file
     selection = rows.selection
     self.logs = logs
-    let isLive = run.state == .running && !run.ownerHasEnded
+    let isLive = run.state == .running
     let counts = Dictionary(grouping: rows.counts, by: \.parent).mapValues { counts in
       Dictionary(
-        counts.map { (Self.state($0.state, isLive), $0.count) }, uniquingKeysWith: +)
+        counts.map { (FlowStepStatus($0.state, isLive: isLive), $0.count) }, uniquingKeysWith: +)
     }
     omittedChildren = rows.counts.reduce(0) { $0 + $1.count } - rows.children.count
     let records = Dictionary(rows.steps.map { ($0.unit, $0) }, uniquingKeysWith: { $1 })
@@ -49,9 +49,9 @@ struct FlowRunSteps: Sendable {
       let record = records[name]
       var view = FlowStepView(
         name: name, needs: needs, after: after,
-        state: record.map { Self.state($0.state, isLive) }
-          ?? Self.stateOfUnbegun(
-            name, selected, run, isLive,
+        state: record.map { FlowStepStatus($0.state, isLive: isLive) }
+          ?? FlowStepStatus(
+            unbegun: selected?.contains(name) ?? true, isLive: isLive,
             needs: needs.compactMap { states[$0] }, after: after.compactMap { states[$0] }))
       if view.state == .skipped { view.reason = "a step that it needs has not succeeded" }
       if let record { view.update(from: record) }
@@ -64,7 +64,7 @@ struct FlowRunSteps: Sendable {
       all.append(view)
       for record in children[name, default: []].sorted(by: { $0.unit < $1.unit }) {
         var child = FlowStepView(
-          name: record.unit, parent: name, state: Self.state(record.state, isLive))
+          name: record.unit, parent: name, state: FlowStepStatus(record.state, isLive: isLive))
         child.update(from: record)
         child.place = rows.places[record.unit]
         all.append(child)
@@ -105,23 +105,6 @@ struct FlowRunSteps: Sendable {
       ).contentModificationDate
     else { return false }
     return date > Date(milliseconds: began)
-  }
-
-  private static func state(_ end: FlowEnd.State?, _ isLive: Bool) -> FlowStepView.State {
-    end.map { FlowStepView.State($0) } ?? (isLive ? .running : .interrupted)
-  }
-
-  private static func stateOfUnbegun(
-    _ step: String, _ selected: Set<String>?, _ run: RunSummary, _ isLive: Bool,
-    needs: [FlowStepView.State], after: [FlowStepView.State]
-  ) -> FlowStepView.State {
-    if let selected, !selected.contains(step) { return .notSelected }
-    if run.state.hasEnded { return .notRun }
-    if !isLive { return .waiting }
-    // The run stores that at its end.
-    if needs.contains(where: { $0.hasEnded && !$0.allowsDependents }) { return .skipped }
-    let canBegin = needs.allSatisfy(\.hasEnded) && after.allSatisfy(\.hasEnded)
-    return canBegin ? .ready : .waiting
   }
 
   /// The names of the steps that options select; nil for all.

@@ -64,9 +64,12 @@ struct FlowRunView {
       let found = rows.filter { $0.state == state && $0.childCount == nil }
       if found.isEmpty { continue }
       let links = found.prefix(5).map { step -> HTML in
-        let detail = step.detail ?? (state == .running ? step.duration(at: now)?.readableTime : nil)
+        let detail: HTML? =
+          if let detail = step.detail { "\(short: detail, limit: 200)" } else if state == .running {
+            step.time(at: now)
+          } else { nil }
         return "<a href=\"\(attribute: link(step))\">\(short: step.name, limit: 60)</a>"
-          + (detail.map { " (\(short: $0, limit: 200))" } ?? "")
+          + (detail.map { " (\($0))" } ?? "")
       }
       let more: HTML = found.count > 5 ? ", …" : ""
       lines.append("<p>\(badge(state, "")): \(links.joined(by: ", "))\(more)</p>\n")
@@ -143,7 +146,7 @@ struct FlowRunView {
     return """
       <tr id="step-\(attribute: step.id)"><td class="run\(kind)">\(short: step.name)</td>
       <td data-label="State">\(badge(step.state, ""))\(short: detail)</td>
-      <td class="number" data-label="Time">\(step.duration(at: now)?.readableTime ?? "")</td>
+      <td class="number" data-label="Time">\(step.time(at: now) ?? "")</td>
       <td class="number" data-label="Attempts">\(attempts)</td>
       <td data-label="Needs">\(short: (needs + after).joined(separator: ", "))</td></tr>
       \(log(step))

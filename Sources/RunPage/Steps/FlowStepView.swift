@@ -4,73 +4,7 @@ import SystemSupport
 
 /// A step or a child of a run of a flow file, as a page shows it.
 struct FlowStepView: Sendable {
-  /// The states in the order in which they need attention.
-  enum State: String, Sendable, CaseIterable, Comparable {
-    case failed
-    /// The process of the flow has ended while it ran.
-    case interrupted
-    case running
-    case cancelled
-    /// It waits for a slot or a lock.
-    case ready
-    case skipped
-    /// It waits for other steps.
-    case waiting
-    case notRun = "not run"
-    case succeeded
-    case upToDate = "up to date"
-    /// An option excludes it.
-    case notSelected = "not selected"
-
-    static func < (one: State, other: State) -> Bool { one.order < other.order }
-
-    private var order: Int { Self.allCases.firstIndex(of: self) ?? 0 }
-
-    init(_ end: FlowEnd.State) {
-      self =
-        switch end {
-        case .succeeded, .done: .succeeded
-        case .failed: .failed
-        case .skipped: .skipped
-        case .cancelled: .cancelled
-        case .upToDate: .upToDate
-        }
-    }
-
-    /// A sign, for readers who do not see the colors.
-    var sign: String {
-      switch self {
-      case .failed: "✗"
-      case .interrupted: "!"
-      case .running: "▸"
-      case .cancelled: "⊘"
-      case .ready: "○"
-      case .skipped: "↷"
-      case .waiting: "…"
-      case .notRun, .notSelected: "–"
-      case .succeeded: "✓"
-      case .upToDate: "="
-      }
-    }
-
-    /// The name of its style.
-    var style: String { "step-" + rawValue.replacingOccurrences(of: " ", with: "-") }
-
-    /// Whether steps that need it can begin.
-    var allowsDependents: Bool {
-      switch self {
-      case .succeeded, .upToDate, .notSelected: true
-      default: false
-      }
-    }
-
-    var hasEnded: Bool {
-      switch self {
-      case .ready, .running, .waiting: false
-      default: true
-      }
-    }
-  }
+  typealias State = FlowStepStatus
 
   /// The numbers of children by state.
   typealias Counts = [State: Int]
@@ -99,6 +33,12 @@ struct FlowStepView: Sendable {
     return .milliseconds(max(0, Int64(end.timeIntervalSince(began) * 1_000)))
   }
 
+  /// The duration, which a page continues while the step runs.
+  func time(at now: Date) -> HTML? {
+    if state == .running, ended == nil, let began { return began.duration(at: now) }
+    return duration(at: now).map { "\($0.readableTime)" }
+  }
+
   /// The state with what belongs to it: `2 of 5 children ended, 1 failed`.
   var detail: String? {
     guard let childCount else {
@@ -114,4 +54,25 @@ struct FlowStepView: Sendable {
   var id: String {
     name.utf8.count <= 200 ? name.encodedForQuery : String(Array(name.utf8).hash64, radix: 16)
   }
+}
+
+extension FlowStepStatus {
+  /// A sign, for readers who do not see the colors.
+  var sign: String {
+    switch self {
+    case .failed: "✗"
+    case .interrupted: "!"
+    case .running: "▸"
+    case .cancelled: "⊘"
+    case .ready: "○"
+    case .skipped: "↷"
+    case .waiting: "…"
+    case .notRun, .notSelected: "–"
+    case .succeeded: "✓"
+    case .upToDate: "="
+    }
+  }
+
+  /// The name of its style.
+  var style: String { "step-" + rawValue.replacingOccurrences(of: " ", with: "-") }
 }

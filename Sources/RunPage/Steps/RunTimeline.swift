@@ -1,5 +1,6 @@
 import CompositeOperations
 package import DurableOperations
+import FlowFiles
 import Foundation
 package import OperationTracing
 import SystemSupport
@@ -47,7 +48,7 @@ extension OperationTrace {
   /// A step is shown from the beginning of its first attempt, so the pause before it is a wait for
   /// other steps, a slot or a lock. Steps that are in progress reach until now.
   init(_ steps: [FlowStepView], of run: RunSummary, at now: Date) {
-    let isLive = run.state == .running && !run.ownerHasEnded
+    let isLive = run.state == .running
     let last = isLive ? now : run.ended ?? run.updated
     let bars = steps.compactMap { RunTimeline.Bar($0, until: last) }
     let start = bars.map(\.began).min().map { min($0, run.began) } ?? run.began
@@ -220,7 +221,7 @@ extension OperationTrace.End {
       switch run.state {
       case .error: .error("the run failed")
       case .cancelled: .cancelled(reason: run.reason)
-      case .ready, .running, .parked, .stuck, .result: .result
+      case .ready, .running, .interrupted, .parked, .stuck, .result: .result
       }
   }
 }

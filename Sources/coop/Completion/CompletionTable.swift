@@ -83,7 +83,9 @@ enum CompletionTable {
         options: [
           CompletionOption(
             "--state", "only runs in this state",
-            .words(["ready", "running", "parked", "stuck", "result", "error", "cancelled"])),
+            .words([
+              "ready", "running", "interrupted", "parked", "stuck", "result", "error", "cancelled",
+            ])),
           CompletionOption("--flow", "only runs of this flow", .text), json, queue, help,
         ]),
       CompletionNode(

@@ -28,14 +28,10 @@ struct FlowQueries {
     var table = TableLayout(numbers: [], width: StandardOutput().width)
     let names = Set(file.steps.map(\.name))
     let rows =
-      file.steps.map { row($0.name, run.end(of: $0.name)) }
-      + run.ends.filter { !names.contains($0.unit) }.map { row($0.unit, $0) }
+      run.steps(of: file).map { [$0.name, $0.state, $0.detail] }
+      + run.ends.filter { !names.contains($0.unit) }
+      .map { [$0.unit, $0.state.rawValue, $0.reason ?? $0.duration?.readableTime ?? ""] }
     try write(title(run) + "\n" + table.text(of: rows))
-  }
-
-  /// The name of a step or a failed child, its state, and its duration or the reason of the state.
-  private func row(_ name: String, _ end: FlowEnd?) -> [String] {
-    [name, end?.state.rawValue ?? "not ended", end?.reason ?? end?.duration?.readableTime ?? ""]
   }
 
   private func title(_ run: FlowReport) -> String {
@@ -50,10 +46,28 @@ struct FlowQueries {
   func log() async throws {
     let output = StandardOutput()
     guard arguments.follows else {
-      return try output.write(try await state.log(of: arguments.step, inRun: arguments.run.name))
+      try output.write(try await state.log(of: arguments.step, inRun: arguments.run.name))
+      return try await noteState()
     }
     try await state.followLog(of: arguments.step, inRun: arguments.run.name) {
       try output.write($0)
+    }
+  }
+
+  /// Says that the log is not complete.
+  private func noteState() async throws {
+    guard let run = try await state.lastRun(named: arguments.run.name),
+      let step = run.steps(of: file).first(where: { $0.name == arguments.step }),
+      let state = FlowStepStatus(rawValue: step.state)
+    else { return }
+    switch state {
+    case .running:
+      StandardError().writeLine(
+        "coop flow: '\(step.name.onOneLine)' is running; --follow prints its log as it grows")
+    case .interrupted:
+      StandardError().writeLine(
+        "coop flow: '\(step.name.onOneLine)' was interrupted; `coop flow run` runs it again")
+    default: break
     }
   }
 

@@ -35,8 +35,8 @@ struct JournalCommand {
     init      shows the commands that prepare a database, and what is missing in it; changes nothing
 
     list
-      --state STATE     lists only runs in this state: ready, running, parked, stuck, result, error or cancelled; may be
-                        repeated
+      --state STATE     lists only runs in this state: ready, running, interrupted, parked, stuck, result, error or
+                        cancelled; may be repeated
       --flow FLOW       lists only runs of this flow
 
     show

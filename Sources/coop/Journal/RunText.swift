@@ -67,6 +67,7 @@ struct RunText {
       let worker = run.worker.map { " on \(RawPath($0))" } ?? ""
       let claim = run.attempt > 1 ? ", claim \(run.attempt)" : ""
       return (name, "runs\(worker) since \(since)\(claim)")
+    case .interrupted: return (name, "interrupted; its process has ended")
     case .parked: return (name, "waits since \(since)")
     case .stuck: return (name, "stuck since \(since)")
     case .result, .error, .cancelled: return nil

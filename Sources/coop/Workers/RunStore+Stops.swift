@@ -62,13 +62,13 @@ extension RunStore {
     case .ready, .parked:
       if try await !mayHaveBegun(run) { try await cancel(id, because: "its flow has ended") }
     case .stuck: try await cancel(id, because: "its flow has ended")
-    case .running, .result, .error, .cancelled: break
+    case .running, .interrupted, .result, .error, .cancelled: break
     }
   }
 
   /// Whether a worker has claimed a run, and may have begun its command.
   func mayHaveBegun(_ run: RunSummary) async throws -> Bool {
-    if run.state == .running || run.attempt > 0 { return true }
+    if run.state == .running || run.state == .interrupted || run.attempt > 0 { return true }
     // A stored process is progress, after which the claims are counted anew.
     return try await self.run(run.id)?.steps.isEmpty == false
   }

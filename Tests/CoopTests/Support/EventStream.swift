@@ -38,17 +38,17 @@ final class EventStream: Sendable {
   /// - Throws: A ``Failure`` at the end of the stream.
   func change() async throws { if try await next() == nil { throw Failure(code: 0) } }
 
-  /// Waits for the next event of a change.
+  /// Waits for the next event with a name.
   ///
   /// - Returns: Nil at the end of the stream.
-  func next() async throws -> String? {
+  func next(_ name: String = "change") async throws -> String? {
     await withCheckedContinuation { continuation in
       let socket = socket
       Thread.detachNewThread {
         var (text, byte) = ("", UInt8(0))
         while unsafe recv(socket, &byte, 1, 0) == 1 {
           text.unicodeScalars.append(Unicode.Scalar(byte))
-          if text.hasSuffix("\n\n"), text.contains("event: change\n") {
+          if text.hasSuffix("\n\n"), text.contains("event: \(name)\n") {
             return continuation.resume(returning: text)
           }
         }
