@@ -463,6 +463,18 @@ import Testing
     (["x", "forget", "r", "--older-than", "1d"], "expected either RUN or --older-than AGE"),
     (["x", "forget", "--older-than", "7"], "invalid --older-than 7; expected a number and s, m"),
     (["x", "forget", "--older-than", "99999999999w"], "invalid --older-than 99999999999w"),
+    (
+      ["x", "serve", "--public-url", "runs.example"], "invalid --public-url runs.example; expected"
+    ),
+    (
+      ["x", "serve", "--public-url", "https://a/b", "--token-file", "t"], "without a path, such as"
+    ),
+    (
+      ["x", "serve", "--public-url", "https://a"],
+      "--public-url without --token-file FILE; the proxy"
+    ),
+    (["x", "serve", "--user-header", "X-User"], "--user-header without --public-url URL"),
+    (["x", "serve", "--user-header", "a b"], "invalid --user-header a b; expected the name"),
     (["x", "check", "--json"], "unknown option --json; expected --queue"),
   ])
   func `invalid arguments are reported in one line with the expected ones`(

@@ -209,6 +209,33 @@ import Testing
     }
   }
 
+  @Test func `A12: a link with the token opens the page, and loses the token`() async throws {
+    let token = "0123456789abcdef"
+    try await ServerFixture.with(token: token) { server in
+      for (query, rest) in [("?token=", ""), ("?id=a%2Fb&token=", "?id=a%2Fb")] {
+        let opened = await exchange(
+          server.port, message("GET /run\(query)\(token) HTTP/1.1", to: server.name))
+        #expect(status(of: opened) == 303)
+        #expect(opened?.contains("\r\nLocation: /run\(rest)\r\n") == true, "\(opened ?? "")")
+        let cookie = try #require(
+          opened?.firstMatch(of: /Set-Cookie: (session-[^;]+); Path=\/; HttpOnly/))
+        let read = await exchange(
+          server.port, message("GET /run HTTP/1.1", to: server.name, "Cookie: \(cookie.1)"))
+        #expect(body(of: read) == "ok")
+      }
+      let wrong = await exchange(
+        server.port, message("GET /?token=0123456789abcdeg HTTP/1.1", to: server.name))
+      #expect(status(of: wrong) == 401)
+      // A form of another page could have the token of a link that it knows.
+      let act = await exchange(
+        server.port,
+        message(
+          "POST /?token=\(token) HTTP/1.1", to: server.name,
+          "Origin: http://\(server.name)"))
+      #expect(status(of: act) == 401)
+    }
+  }
+
   /// Sends the login form.
   private func login(_ server: ServerFixture, _ path: String, _ token: String) async -> String? {
     let form = "token=\(token)"

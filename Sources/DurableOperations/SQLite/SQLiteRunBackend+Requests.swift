@@ -40,6 +40,22 @@ extension SQLiteRunBackend {
     return sent.counts
   }
 
+  func add(_ record: RecordedAction, on id: RunID) async throws -> Int64? {
+    try await writeInSavepoint { [file] connection in
+      try file?.check(connection)
+      return try connection.add(record, on: id)
+    }
+  }
+
+  func endAction(_ number: Int64, problem: String?) async throws {
+    let now = now
+    try await write { try $0.endAction(number, problem: problem, now: now) }
+  }
+
+  func actions(on id: RunID, last count: Int) async throws -> [RecordedAction] {
+    try await read { try $0.actions(on: id, last: count) }
+  }
+
   func event(_ name: String, of id: RunID) async throws -> StoredEvent? {
     try await read { connection in
       try connection.fetchOne(

@@ -162,6 +162,16 @@ package protocol RunBackend: Sendable {
   /// request may follow.
   func close() async
 
+  // MARK: Actions of persons
+
+  /// Stores an action that begins.
+  ///
+  /// - Returns: Its number; nil if the store keeps none.
+  func add(_ record: RecordedAction, on id: RunID) async throws -> Int64?
+  func endAction(_ number: Int64, problem: String?) async throws
+  /// Returns the last actions on a run, at most `count`, the newest first.
+  func actions(on id: RunID, last count: Int) async throws -> [RecordedAction]
+
   // MARK: Changes
 
   /// The changes that this process and others make.
@@ -174,6 +184,10 @@ extension RunBackend {
   package var mostChildren: Int? { nil }
   package var worker: String? { nil }
   package var pauseBetweenClaims: Duration { .zero }
+
+  package func add(_ record: RecordedAction, on id: RunID) async throws -> Int64? { nil }
+  package func endAction(_ number: Int64, problem: String?) async throws {}
+  package func actions(on id: RunID, last count: Int) async throws -> [RecordedAction] { [] }
 
   package func ownerProblems() async throws -> [String] { [] }
 

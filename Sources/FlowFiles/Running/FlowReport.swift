@@ -34,8 +34,8 @@ public struct FlowReport: Sendable {
   /// Returns how a step or a failed child has ended; nil if it has not.
   public func end(of step: String) -> FlowEnd? { indices[ExactText(step)].map { ends[$0] } }
 
-  /// What the steps do, or how they have ended, with the reason or the time of each. The children that run or
-  /// were interrupted follow.
+  /// Returns the states of the steps, with the reason or the time of each. The children that run or were interrupted
+  /// follow.
   package func steps(of file: FlowFile) -> [(name: String, state: String, detail: String)] {
     let isLive = state == .running
     let selected = selection.flatMap { try? FlowSelection(text: $0).steps(of: file) }
@@ -59,7 +59,7 @@ public struct FlowReport: Sendable {
     } + children.map { ($0, FlowStepStatus(nil, isLive: isLive).rawValue, detail(of: $0, isLive)) }
   }
 
-  /// The reason of the end or the duration of a step; for one that runs, the time since its begin.
+  /// The reason of the end or the duration of a step; for a step that runs, the time since it began.
   private func detail(of name: String, _ isLive: Bool) -> String {
     if let end = end(of: name) { return end.reason ?? end.duration?.readableTime ?? "" }
     guard isLive, let record = begun[ExactText(name)], let began = record.began else { return "" }

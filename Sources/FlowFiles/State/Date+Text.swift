@@ -19,7 +19,7 @@ extension Date {
   }
 
   /// The date in the time zone of the user, to the second: `2026-11-30 14:28:59`.
-  var second: String {
+  package var second: String {
     let seconds = Int(timeIntervalSince1970.rounded(.down)) % 60
     return minute + (seconds < 10 ? ":0" : ":") + "\(seconds)"
   }

@@ -1,4 +1,4 @@
-/// What a step or a child of a run does, or how it has ended. The states are in the order in which they need attention.
+/// The state of a step or a child of a run. The states are in the order in which they need attention.
 package enum FlowStepStatus: String, Sendable, CaseIterable, Comparable {
   case failed
   /// The process of the flow has ended while it ran.

@@ -13,6 +13,10 @@ package struct HTTPRequest: Sendable {
   package let body: [UInt8]
   /// The address of the client, without the port.
   package let peer: String
+  /// The user of this machine whose program has sent it; nil for a safe method, and if it is not known.
+  package let user: UInt32?
+  /// Whether it has the token itself, which a proxy adds, and not only the session of a browser.
+  package let hasToken: Bool
   /// The nonce of the scripts and styles in the page that answers this request.
   package let nonce: String
   /// The text that forms have in a hidden field with the name ``RequestGuard/formField``, and that

@@ -43,6 +43,9 @@ package struct RequestHead: Sendable {
   /// Whether the method must not change anything (RFC 9110, 9.2.1).
   package var isSafe: Bool { method == "GET" || method == "HEAD" }
 
+  /// Whether a browser has sent it for a page.
+  var isOfBrowser: Bool { headers["Origin"] != nil || headers["Sec-Fetch-Site"] != nil }
+
   /// Whether the client prefers JSON to a page.
   package var prefersJSON: Bool {
     let accept = headers["Accept"] ?? ""

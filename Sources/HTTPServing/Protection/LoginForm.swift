@@ -76,9 +76,18 @@ package struct LoginForm: Sendable {
     guard let expected = requestGuard.secrets.token, expected.matches(token) else {
       return .login(page(LoginForm(for: target, nonce: nonce, isRefused: true)))
     }
-    let cookie = "\(requestGuard.cookieName)=\(requestGuard.secrets.session.text)"
-    return .redirect(to: target).adding(
-      HTTPHeader(trusted: "Set-Cookie", "\(cookie); Path=/; HttpOnly; SameSite=Strict"))
+    return .redirect(to: target).adding(requestGuard.cookie(for: head))
+  }
+
+  /// The response to a link with the token: the same address without it, so that it does not stay in the address bar.
+  static func response(toLink head: RequestHead, by requestGuard: RequestGuard) -> HTTPResponse {
+    let items = head.target.query.filter { $0.name != field }.map {
+      "\(PercentEncoding.item($0.name))=\(PercentEncoding.item($0.value))"
+    }
+    return .redirect(
+      to: head.target.path + (items.isEmpty ? "" : "?" + items.joined(separator: "&"))
+    )
+    .adding(requestGuard.cookie(for: head))
   }
 }
 

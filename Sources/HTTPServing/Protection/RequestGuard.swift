@@ -14,6 +14,13 @@
 /// cookie that the login form sets. A bearer token takes the place of the origin, if there is none,
 /// and of the form's secret, because pages of other origins cannot send it.
 ///
+/// Without a token, a server can have users: then it answers only programs of these users of this machine, as the
+/// system names the user of a connection.
+///
+/// A proxy in front can be declared by its public origin. Its name is one of the server's, and its pages are the
+/// server's pages. It may add the token to requests of browsers, so the token does not take the place of the secret
+/// in a request that a browser has sent.
+///
 /// A method that the address does not take is refused. Without the token, the response does not reveal
 /// the methods.
 package struct RequestGuard: Sendable {
@@ -32,22 +39,29 @@ package struct RequestGuard: Sendable {
   private let address: ServerAddress
   private let hosts: Set<String>
   private let methods: Methods
+  /// The users whose programs the server answers without a token; nil for all.
+  let users: Set<UInt32>?
+  private let publicOrigin: PublicOrigin?
 
   /// - Parameters:
   ///   - address: The address that the server is bound to.
   ///   - names: The names of the host other than its address.
   ///   - secrets: The secrets of the server.
+  ///   - users: The numbers of the users of this machine that need no token; nil for all.
+  ///   - publicOrigin: The address of a proxy in front; nil for none.
   ///   - methods: Returns the methods of a path.
   /// - Throws: `HTTPServingError.tokenRequired`, if the address is not a loopback address and there
   ///   is no token.
   package init(
     address: ServerAddress, names: [String] = [], secrets: ServerSecrets,
+    users: Set<UInt32>? = nil, publicOrigin: PublicOrigin? = nil,
     methods: @escaping Methods = { _ in nil }
   ) throws(HTTPServingError) {
     guard address.isLoopback || secrets.token != nil else { throw .tokenRequired(address) }
     self.address = address
     self.secrets = secrets
     self.methods = methods
+    (self.users, self.publicOrigin) = (users, publicOrigin)
     cookieName = "session-\(address.port)"
     var own = names.map { $0.lowercased() } + [address.hostInURL]
     if address.isLoopback || address.isWildcard { own += ["localhost", "127.0.0.1", "[::1]"] }
@@ -56,8 +70,9 @@ package struct RequestGuard: Sendable {
 
   /// Checks a request before its body is read.
   ///
+  /// - Parameter user: The user of the program that has sent it; nil if it is not known.
   /// - Returns: The reason to refuse the request; nil to accept it.
-  package func refusal(of head: RequestHead) -> RequestRefusal? {
+  package func refusal(of head: RequestHead, from user: UInt32? = nil) -> RequestRefusal? {
     let values = head.headers.values(of: "Host")
     guard let host = values.first, values.count == 1 else {
       return RequestRefusal(400, "The request must have one Host field.")
@@ -68,6 +83,14 @@ package struct RequestGuard: Sendable {
         """
         The Host field names another server than \(address). Use its address with the port, or a name \
         that it was started with.
+        """)
+    }
+    if secrets.token == nil, let users, user.map(users.contains) != true {
+      return RequestRefusal(
+        403,
+        """
+        The server answers only programs of its own user on this machine, and of root. A request through a proxy \
+        needs a token.
         """)
     }
     let allowed = allowedMethods(of: head)
@@ -93,9 +116,9 @@ package struct RequestGuard: Sendable {
   ///
   /// - Returns: The reason to refuse the request; nil to accept it.
   package func refusal(of head: RequestHead, body: [UInt8]) -> RequestRefusal? {
-    if head.isSafe || hasToken(head) || LoginForm.isLogin(head) && secrets.token != nil {
-      return nil
-    }
+    if head.isSafe || LoginForm.isLogin(head) && secrets.token != nil { return nil }
+    // A proxy may add the token to what a browser has sent.
+    if hasToken(head), publicOrigin == nil || !head.isOfBrowser { return nil }
     let field = HTTPRequest.form(body, of: head)?.first { $0.name == Self.formField }?.value
     if secrets.form.matches(head.headers[Self.formHeader]) || secrets.form.matches(field) {
       return nil
@@ -113,11 +136,31 @@ package struct RequestGuard: Sendable {
 
   /// Whether the request has the token or the session, if the server has a token.
   private func isPermitted(_ head: RequestHead) -> Bool {
-    secrets.token == nil || hasToken(head) || hasSession(head)
+    secrets.token == nil || hasToken(head) || hasSession(head) || hasLink(head)
+  }
+
+  /// Whether the address of the request has the token, as the link has that a server prints.
+  func hasLink(_ head: RequestHead) -> Bool {
+    guard head.isSafe, let token = secrets.token else { return false }
+    return token.matches(head.target.query.first { $0.name == LoginForm.field }?.value)
+  }
+
+  /// The field that gives a browser the session.
+  func cookie(for head: RequestHead) -> HTTPHeader {
+    let isSecure = publicOrigin.map { $0.scheme == "https" && isPublic(head, $0) } ?? false
+    return HTTPHeader(
+      trusted: "Set-Cookie",
+      "\(cookieName)=\(secrets.session.text); Path=/; HttpOnly; SameSite=Strict"
+        + (isSecure ? "; Secure" : ""))
+  }
+
+  private func isPublic(_ head: RequestHead, _ origin: PublicOrigin) -> Bool {
+    head.headers["Host"]?.lowercased() == origin.host
   }
 
   private func isOwn(host: String) -> Bool {
     let text = host.lowercased()
+    if text == publicOrigin?.host { return true }
     let suffix = ":\(address.port)"
     let name: Substring
     if text.hasSuffix(suffix) {
@@ -135,7 +178,9 @@ package struct RequestGuard: Sendable {
   private func isSameOrigin(_ head: RequestHead, host: String) -> Bool {
     let origins = head.headers.values(of: "Origin")
     if origins.count == 1, origins[0] != "null" {
-      return origins[0].lowercased() == "http://\(host.lowercased())"
+      let origin = origins[0].lowercased()
+      if let publicOrigin, origin == publicOrigin.description { return true }
+      return origin == "http://\(host.lowercased())" && host.lowercased() != publicOrigin?.host
     }
     guard origins.count <= 1 else { return false }
     let sites = head.headers.values(of: "Sec-Fetch-Site")
@@ -144,7 +189,7 @@ package struct RequestGuard: Sendable {
   }
 
   /// Whether the request has the token itself, which browsers do not add to requests.
-  private func hasToken(_ head: RequestHead) -> Bool {
+  func hasToken(_ head: RequestHead) -> Bool {
     let values = head.headers.values(of: "Authorization")
     guard let token = secrets.token, values.count == 1 else { return false }
     let parts = values[0].split(separator: " ", maxSplits: 1)

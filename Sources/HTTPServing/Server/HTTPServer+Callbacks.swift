@@ -90,7 +90,8 @@ extension HTTPServer {
       method: method, targetSize: target.count, version: version, limit: limits.headerSize)
     let head = try RequestHead(
       method: method, target: target, version: version, headers: headers)
-    if let refusal = requestGuard.refusal(of: head) { throw refusal }
+    let user = requestGuard.users == nil ? nil : handle.connection?.user
+    if let refusal = requestGuard.refusal(of: head, from: user) { throw refusal }
     if let size = head.bodySize, size > limits.bodySize { throw tooLarge }
     return head
   }
@@ -114,7 +115,9 @@ extension HTTPServer {
       }
     }
     let request = HTTPRequest(
-      body: upload.body, peer: connection.peer, nonce: nonce,
+      body: upload.body, peer: connection.peer,
+      user: upload.head.isSafe ? nil : connection.user,
+      hasToken: requestGuard.hasToken(upload.head), nonce: nonce,
       formSecret: requestGuard.secrets.form.text, head: upload.head)
     hand(over: Exchange(request: request, connection: connection, number: number))
     return composite_http_yes
@@ -129,6 +132,7 @@ extension HTTPServer {
       return response(to: refusal, nonce: nonce)
     }
     let head = upload.head
+    if requestGuard.hasLink(head) { return LoginForm.response(toLink: head, by: requestGuard) }
     guard requestGuard.secrets.token != nil, head.target.path == LoginForm.path else { return nil }
     if LoginForm.isLogin(head) {
       return LoginForm.response(

@@ -25,6 +25,8 @@ package struct ServeHTTP: ComposableOperation {
   private let address: ServerAddress
   private let names: [String]
   private let token: String?
+  private let users: Set<UInt32>?
+  private let publicOrigin: PublicOrigin?
   private let limits: ServerLimits
   private let methods: RequestGuard.Methods
   private let loginPage: LoginPage
@@ -39,6 +41,8 @@ package struct ServeHTTP: ComposableOperation {
   ///     the system has is one of them if other hosts can reach the address.
   ///   - token: The token that clients need; nil if they need none, which only a loopback address
   ///     allows.
+  ///   - users: The numbers of the users of this machine that need no token; nil for all.
+  ///   - publicOrigin: The address of a proxy in front, which browsers open; nil for none.
   ///   - limits: The limits of the server.
   ///   - methods: Returns the methods that a path takes.
   ///   - loginPage: Returns the page that asks for the token.
@@ -48,6 +52,7 @@ package struct ServeHTTP: ComposableOperation {
   /// - Precondition: The limits of connections are at least 1.
   package init(
     at address: ServerAddress, names: [String] = [], token: String? = nil,
+    users: Set<UInt32>? = nil, publicOrigin: PublicOrigin? = nil,
     limits: ServerLimits = ServerLimits(), methods: @escaping RequestGuard.Methods = { _ in nil },
     loginPage: @escaping LoginPage = \.page,
     onListening: @escaping @Sendable (ServerAddress) -> Void = { _ in },
@@ -57,6 +62,7 @@ package struct ServeHTTP: ComposableOperation {
     precondition(counts.0 >= 1, "`connections` must be at least 1 (was \(counts.0))")
     precondition(counts.1 >= 1, "`connectionsPerAddress` must be at least 1 (was \(counts.1))")
     (self.address, self.names, self.token) = (address, names, token)
+    (self.users, self.publicOrigin) = (users, publicOrigin)
     (self.limits, self.methods, self.loginPage) = (limits, methods, loginPage)
     (self.onListening, self.handler) = (onListening, handler)
   }
@@ -77,7 +83,8 @@ package struct ServeHTTP: ComposableOperation {
     let socket = try ListeningSocket(address)
     let server = HTTPServer(
       guardedBy: try RequestGuard(
-        address: socket.address, names: names, secrets: secrets, methods: methods),
+        address: socket.address, names: names, secrets: secrets, users: users,
+        publicOrigin: publicOrigin, methods: methods),
       limits: limits, loginPage: loginPage)
     let daemon = try HTTPDaemon(server, listeningOn: socket)
     onListening(socket.address)

@@ -12,6 +12,7 @@ final class ServerConnection: Sendable {
   /// The address of the client, without the port.
   let peer: String
 
+  private let knownUser = Lock<UInt32?>(nil)
   private let handle: ConnectionHandle
   private let socket: Int32
   private let noteDeadline: @Sendable (ConnectionDeadline.Kind) -> Void
@@ -40,6 +41,14 @@ final class ServerConnection: Sendable {
   }
 
   // MARK: On the thread of libmicrohttpd
+
+  /// The user of this machine who has the other end; nil if it is not known.
+  var user: UInt32? {
+    if let user = knownUser.withLock(\.self) { return user }
+    let user = PeerUser.user(ofClientOf: socket)
+    knownUser.withLock { $0 = user }
+    return user
+  }
 
   func received(target: [UInt8]) { change { $0.received(target: target) } }
 

@@ -4,7 +4,7 @@ import SQLiteSupport
 import SystemSupport
 
 /// A problem of a request, as its answer states it.
-struct PageProblem: Error {
+struct PageProblem: Error, CustomStringConvertible {
   /// The kind of a problem, with its HTTP status.
   enum Kind: Int {
     case badRequest = 400
@@ -35,6 +35,7 @@ struct PageProblem: Error {
   }
 
   var status: Int { kind.rawValue }
+  var description: String { text }
 
   private var title: String {
     switch kind {

@@ -21,6 +21,8 @@ struct RunViewPage {
   let counts: [RunCount]
   /// The newest events that were sent to the run, and one more if there are others.
   let events: [StoredEvent]
+  /// What persons have done with the run, the newest first.
+  let recorded: [RecordedAction]
   /// The steps of a run of a flow file; nil for another run.
   let flow: FlowRunView?
   /// The command that continues a run of a flow file; nil if there is none.
@@ -41,7 +43,7 @@ struct RunViewPage {
       heading: """
         <h1><a href="/">Runs</a> / \(run.id.text)</h1>
         """,
-      main: facts + actions + failure + parts)
+      main: facts + actions + failure + parts + history)
   }
 
   private var parts: HTML {
@@ -302,6 +304,30 @@ struct RunViewPage {
       </thead><tbody>
       \(rows.joined())</tbody></table></div>
       \(rest)
+      """
+  }
+
+  // MARK: Actions of persons
+
+  private var history: HTML {
+    if recorded.isEmpty { return "" }
+    let rows = recorded.enumerated().map { index, action -> HTML in
+      """
+      <tr data-key="action-\(recorded.count - index)"><td class="run">\(short: action.action)</td>
+      <td data-label="By">\(short: action.actor)</td>
+      <td data-label="When">\(Date(milliseconds: action.began).age(at: now))</td>
+      <td data-label="With">\(short: action.detail ?? "")</td>
+      <td data-label="Result">\(short: action.result)</td></tr>
+
+      """
+    }
+    return """
+      <h2>Actions</h2>
+      <div class="scroll" data-key="actions"><table class="wide">
+      <thead><tr><th scope="col">Action</th><th scope="col">By</th><th scope="col">When</th>
+      <th scope="col">With</th><th scope="col">Result</th></tr></thead><tbody>
+      \(rows.joined())</tbody></table></div>
+
       """
   }
 

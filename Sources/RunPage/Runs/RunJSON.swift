@@ -13,9 +13,10 @@ package enum RunJSON {
 
   /// - Parameters:
   ///   - events: The events that were sent to the run, the newest first.
+  ///   - actions: What persons have done with the run, the newest first.
   ///   - members: Writes further members.
   package static func line(
-    _ details: RunDetails, events: [StoredEvent],
+    _ details: RunDetails, events: [StoredEvent], actions: [RecordedAction],
     adding members: (inout JSONWriter) -> Void = { _ in }
   ) -> [UInt8] {
     var writer = JSONWriter()
@@ -36,6 +37,10 @@ package enum RunJSON {
             writer.member("value", json: event.payload)
           }
         }
+      }
+      writer.name("actions")
+      writer.array { writer in
+        for action in actions { writer.object { write(action, to: &$0) } }
       }
       members(&writer)
     }
@@ -62,6 +67,15 @@ package enum RunJSON {
     writer.member("updated", run.updated.iso8601)
     writer.member("ended", optional: run.ended?.iso8601)
     writer.member("cancelled", optional: run.cancelled?.iso8601)
+  }
+
+  private static func write(_ action: RecordedAction, to writer: inout JSONWriter) {
+    writer.member("action", action.action)
+    writer.member("detail", optional: action.detail)
+    writer.member("actor", action.actor)
+    writer.member("began", Date(milliseconds: action.began).iso8601)
+    writer.member("ended", optional: action.ended.map { Date(milliseconds: $0).iso8601 })
+    writer.member("problem", optional: action.problem)
   }
 
   private static func write(_ steps: [RunDetails.Step], to writer: inout JSONWriter) {

@@ -38,46 +38,76 @@
         throw PageProblem(
           .conflict, "it is a run of a flow file, which only `coop flow run` continues")
       }
+      let step = try step(field("step"))
+      let detail: String? =
+        switch action {
+        case .cancel: field("reason")
+        case .retry: step.map { "from step \($0)" }
+        case .send: field("event")
+        case .forget: nil
+        }
+      let actor = actors.name(request)
+      func note(_ result: String) {
+        actors.note(action, detail?.isEmpty == true ? nil : detail, on: id.text, by: actor, result)
+      }
       let done: String
       do {
-        switch action {
-        case .cancel:
-          if run.state.hasEnded {
-            throw PageProblem(.conflict, "the run has already ended (\(run.state.rawValue))")
-          }
-          try await store.cancel(id, because: field("reason").isEmpty ? nil : field("reason"))
-          done = "The cancellation is requested."
-        case .retry:
-          try await store.retry(id, from: try step(field("step")))
-          done = "The run is ready; a worker that knows its flow continues it."
-        case .send:
-          let (event, payload) = (field("event"), field("payload"))
-          if event.isEmpty { throw PageProblem(.badRequest, "the name of the event is empty") }
-          guard RunJSON.isValid(payload) else {
-            throw PageProblem(
-              .badRequest, "the value is not JSON: \(payload.quoted); put a text in quotes")
-          }
-          if try await store.send(encoded: payload, as: event, to: id) {
-            done = "The event \(event.quoted) was sent."
-          } else if try await store.send(encoded: payload, as: event, to: id, replacing: true) {
-            done = "The event \(event.quoted) was sent, in place of an earlier one."
-          } else {
-            throw PageProblem(
-              .conflict,
-              "the event \(event.quoted) does not count: a step has received one, or the limit of its wait has "
-                + "passed; retry the run from that step first")
-          }
-        case .forget:
-          try await store.forget(id)
-          return request.prefersJSON
-            ? HTTPResponse(.json, Self.json(done: "The run is deleted.", location: "/"))
-            : .redirect(to: "/")
-        }
+        done = try await store.recording(
+          action.rawValue, detail?.isEmpty == true ? nil : detail, by: actor, on: id
+        ) { try await perform(action, run, step, field, in: store) }
+        note("done")
       } catch let error as RunStoreError where !error.isTemporary {
+        note("\(error)")
         throw PageProblem(.conflict, "\(error)")
+      } catch {
+        note("\(error)")
+        throw error
+      }
+      if action == .forget {
+        return request.prefersJSON
+          ? HTTPResponse(.json, Self.json(done: done, location: "/")) : .redirect(to: "/")
       }
       return request.prefersJSON
         ? HTTPResponse(.json, Self.json(done: done, location: nil)) : .redirect(to: id.path)
+    }
+
+    /// - Returns: A sentence about the effect.
+    private func perform(
+      _ action: RunAction, _ run: RunSummary, _ step: Int?, _ field: (String) -> String,
+      in store: RunStore
+    ) async throws -> String {
+      let id = run.id
+      switch action {
+      case .cancel:
+        if run.state.hasEnded {
+          throw PageProblem(.conflict, "the run has already ended (\(run.state.rawValue))")
+        }
+        try await store.cancel(id, because: field("reason").isEmpty ? nil : field("reason"))
+        return "The cancellation is requested."
+      case .retry:
+        try await store.retry(id, from: step)
+        return "The run is ready; a worker that knows its flow continues it."
+      case .send:
+        let (event, payload) = (field("event"), field("payload"))
+        if event.isEmpty { throw PageProblem(.badRequest, "the name of the event is empty") }
+        guard RunJSON.isValid(payload) else {
+          throw PageProblem(
+            .badRequest, "the value is not JSON: \(payload.quoted); put a text in quotes")
+        }
+        if try await store.send(encoded: payload, as: event, to: id) {
+          return "The event \(event.quoted) was sent."
+        }
+        if try await store.send(encoded: payload, as: event, to: id, replacing: true) {
+          return "The event \(event.quoted) was sent, in place of an earlier one."
+        }
+        throw PageProblem(
+          .conflict,
+          "the event \(event.quoted) does not count: a step has received one, or the limit of its wait has "
+            + "passed; retry the run from that step first")
+      case .forget:
+        try await store.forget(id)
+        return "The run is deleted."
+      }
     }
 
     private func step(_ text: String) throws -> Int? {

@@ -27,7 +27,12 @@
         let flow = try await flowForJSON(of: details.summary, request)
         let events = try await store().events(of: details.summary.id)
         return HTTPResponse(
-          .json, RunJSON.line(details, events: events) { flow?.write(to: &$0) })
+          .json,
+          RunJSON.line(
+            details, events: events, actions: try await store().actions(on: details.summary.id)
+          ) {
+            flow?.write(to: &$0)
+          })
       }
       let before = try number("before", in: request)
       // One more, from which the first one on the page has changed the state.
@@ -41,6 +46,7 @@
       let view = RunViewPage(
         details: details, before: before, children: children, counts: counts,
         events: try await store().events(of: id, last: RunViewPage.shownEvents + 1),
+        recorded: try await store().actions(on: id),
         flow: try await flow(of: details.summary, request),
         command: try await served.flows?.continuation(of: details), secret: request.formSecret,
         problemOfActions: try await problemOfActions(), now: try store().now)

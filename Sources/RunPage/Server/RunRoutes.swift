@@ -10,10 +10,11 @@
     let served: ServedStore
     let isReadOnly: Bool
     let changes: StoreChanges
+    let actors: Actors
     let counts = KnownCounts()
 
-    init(store: ServedStore, isReadOnly: Bool, changes: StoreChanges) {
-      (served, self.isReadOnly, self.changes) = (store, isReadOnly, changes)
+    init(store: ServedStore, isReadOnly: Bool, changes: StoreChanges, actors: Actors) {
+      (served, self.isReadOnly, self.changes, self.actors) = (store, isReadOnly, changes, actors)
     }
 
     /// The method that an address takes, and its answer.

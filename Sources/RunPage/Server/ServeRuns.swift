@@ -11,18 +11,26 @@
     private let address: ServerAddress
     private let hosts: [String]
     private let token: String?
+    private let users: Set<UInt32>?
+    private let publicOrigin: PublicOrigin?
     private let isReadOnly: Bool
+    private let actors: Actors
     private let onListening: @Sendable (ServerAddress) -> Void
 
     /// - Parameters:
     ///   - hosts: The names of the machine that clients may use instead of the address.
     ///   - token: The token that the page asks for; nil for none.
+    ///   - users: The numbers of the users of this machine that need no token; nil for all.
+    ///   - publicOrigin: The address of a proxy in front, which browsers open; nil for none.
+    ///   - actors: Names who acts, and reports it.
     ///   - onListening: Receives the address with its port.
     package init(
       store: ServedStore, address: ServerAddress, hosts: [String], token: String?,
-      isReadOnly: Bool, onListening: @escaping @Sendable (ServerAddress) -> Void
+      users: Set<UInt32>?, publicOrigin: PublicOrigin?, actors: Actors, isReadOnly: Bool,
+      onListening: @escaping @Sendable (ServerAddress) -> Void
     ) {
       (self.store, self.address, self.hosts) = (store, address, hosts)
+      (self.users, self.publicOrigin, self.actors) = (users, publicOrigin, actors)
       (self.token, self.isReadOnly, self.onListening) = (token, isReadOnly, onListening)
     }
 
@@ -31,9 +39,10 @@
     package func perform(in context: OperationContext) async throws {
       let changes = StoreChanges(of: store)
       let routes = RunRoutes(
-        store: store, isReadOnly: isReadOnly, changes: changes)
+        store: store, isReadOnly: isReadOnly, changes: changes, actors: actors)
       let server = ServeHTTP(
-        at: address, names: hosts, token: token, methods: RunRoutes.methods,
+        at: address, names: hosts, token: token, users: users, publicOrigin: publicOrigin,
+        methods: RunRoutes.methods,
         loginPage: \.styledPage, onListening: onListening
       ) { await routes.response(to: $0) }
       let watch = SimpleOperation { try await changes.watch() }.named("watch the store")

@@ -211,6 +211,22 @@ package struct FlowRunBackend: RunBackend {
     }
   }
 
+  package func add(_ record: RecordedAction, on id: RunID) async throws -> Int64? {
+    try await Self.perform(on: writer) { connection in
+      try connection.transaction(.immediate) { try connection.add(record, on: id) }
+    }
+  }
+
+  package func endAction(_ number: Int64, problem: String?) async throws {
+    try await Self.perform(on: writer) { [now] in
+      try $0.endAction(number, problem: problem, now: now)
+    }
+  }
+
+  package func actions(on id: RunID, last count: Int) async throws -> [RecordedAction] {
+    try await Self.perform(on: reader) { try $0.actions(on: id, last: count) }
+  }
+
   private var refusal: RunStoreError {
     RunStoreError(
       .wrongState,

@@ -115,8 +115,11 @@ enum CompletionTable {
         options: [
           CompletionOption("--address", "where the page is, such as 127.0.0.1:8080", .text),
           CompletionOption("--host", "a name of this machine in the address of the page", .text),
+          CompletionOption("--public-url", "the address of a proxy in front of the page", .text),
           CompletionOption("--read-only", "shows runs only"),
-          CompletionOption("--token-file", "the file with the token", .file), queue, help,
+          CompletionOption("--token-file", "the file with the token", .file),
+          CompletionOption("--user-header", "the field in which the proxy names the user", .text),
+          queue, help,
         ]),
       CompletionNode("init", "shows how to prepare a database", options: [queue, help]),
     ],

@@ -2,19 +2,16 @@ import CommandLineOperations
 import CompositeOperations
 import DurableOperations
 import FlowFiles
+import Foundation
 import OperationTracing
 import RunPage
 import SystemSupport
 
-#if canImport(HTTPServing)
-  import HTTPServing
-#endif
-
 /// The actions of `coop journal` on an open store.
 struct JournalActions {
-  private let arguments: JournalArguments
-  private let store: RunStore
-  private let output: StandardOutput
+  let arguments: JournalArguments
+  let store: RunStore
+  let output: StandardOutput
   private let standardError: StandardError
 
   init(
@@ -27,12 +24,12 @@ struct JournalActions {
     self.standardError = standardError
   }
 
-  private func report(_ text: String) {
+  func report(_ text: String) {
     standardError.writeLine("coop journal: \(text.onOneLine)")
   }
 
   /// The file or the database, without a password.
-  private var place: String { store.place(arguments.place) }
+  var place: String { store.place(arguments.place) }
 
   /// - Returns: The exit status.
   func perform() async throws -> Int32 {
@@ -43,7 +40,9 @@ struct JournalActions {
     case .cancel: try await cancel(try await existing())
     case .retry:
       _ = try await existing()
-      try await store.retry(id, from: arguments.step)
+      try await recording(arguments.step.map { "from step \($0)" }) {
+        try await store.retry(id, from: arguments.step)
+      }
       let run = try await existing()
       report("run \(id) is ready; a program that knows the flow \(run.flow) continues it")
     case .send: try await send()
@@ -118,9 +117,14 @@ struct JournalActions {
       for path in files { try trace.write(to: path) }
     }
     if arguments.isJSON {
-      try output.write(RunJSON.line(run, events: try await store.events(of: run.summary.id)))
+      try output.write(
+        RunJSON.line(
+          run, events: try await store.events(of: run.summary.id),
+          actions: try await store.actions(on: run.summary.id)))
     } else {
-      let lines = RunText(run).lines(in: output.width)
+      let lines =
+        RunText(run).lines(in: output.width)
+        + (try await store.actions(on: run.summary.id)).reversed().map(\.line)
       try output.write(Array(lines.map { $0 + "\n" }.joined().utf8))
     }
     return status
@@ -135,56 +139,22 @@ struct JournalActions {
     return children
   }
 
-  private func serve() async throws -> Int32 {
-    #if canImport(HTTPServing)
-      // Before the file is opened, so that a later one at its path is known as another one.
-      let served = ServedStore(
-        store, at: place, journal: RunStore.isAddress(arguments.place) ? nil : arguments.place)
-      // An unusable store is an error at once.
-      _ = try await store.runs(limit: 1)
-      let (place, output, hosts) = (place, output, arguments.hosts)
-      let token = try arguments.tokenFile.map {
-        try TokenFile.token(in: $0, minimum: ServeHTTP.minimumTokenSize)
-      }
-      let address = try ServerAddress(arguments.address)
-      if token == nil, !address.isLoopback {
-        throw JournalError(
-          """
-          other machines can reach \(address); use --token-file FILE with a token, or an address such \
-          as 127.0.0.1:\(address.port)
-          """)
-      }
-      let serve = ServeRuns(
-        store: served, address: address, hosts: hosts, token: token,
-        isReadOnly: arguments.isReadOnly
-      ) { address in
-        let host = hosts.first.map { "\($0):\(address.port)" } ?? "\(address.reachable)"
-        let demand = token == nil ? "" : " and asks for the token"
-        let line =
-          "http://\(host)/ shows the runs of \(place.onOneLine)\(demand); Ctrl-C ends the page\n"
-        try? output.write(Array(line.utf8))
-      }
-      let flow = try await ProgramRun(
-        of: serve, observedBy: ProgramObservation(TraceOptions()), awaitsEnd: true)
-      switch flow.outcome {
-      case .result: return ExitStatus.success
-      case .error(let error): throw error
-      case .cancelled: return flow.interruptedStatus
-      }
-    #else
-      throw JournalError(
-        """
-        this program was built without libmicrohttpd; install it (libmicrohttpd-dev on Debian), run \
-        `swift package purge-cache`, and build it again
-        """)
-    #endif
+  /// Does something with the run of the arguments, and keeps that this user has done it.
+  private func recording<Result>(
+    _ detail: String?, _ body: () async throws -> Result
+  ) async throws -> Result {
+    let actor = "user \(SystemUser.name(of: SystemUser.current)) by coop journal"
+    return try await store.recording(
+      arguments.action.rawValue, detail, by: actor, on: arguments.run, body)
   }
 
   private func cancel(_ run: RunSummary) async throws {
     if run.state.hasEnded {
       return report("run \(run.id) has already ended (\(run.state.rawValue)); nothing is changed")
     }
-    try await store.cancel(run.id, because: arguments.reason)
+    try await recording(arguments.reason) {
+      try await store.cancel(run.id, because: arguments.reason)
+    }
     let now = try await existing()
     report(
       now.state.hasEnded
@@ -201,16 +171,17 @@ struct JournalActions {
           + "'{\"isGranted\":true}', '\"text\"' or 7")
     }
     _ = try await existing()
-    if try await store.send(encoded: arguments.payload, as: event, to: id) {
-      return report("sent the event \(event) to run \(id)")
+    let isFirst = try await recording(event) {
+      if try await store.send(encoded: arguments.payload, as: event, to: id) { return true }
+      guard try await store.send(encoded: arguments.payload, as: event, to: id, replacing: true)
+      else {
+        throw JournalError(
+          "the event \(event) does not count: a step of run \(id) has received one, or the limit of its wait has "
+            + "passed; retry the run from that step, then send the event")
+      }
+      return false
     }
-    guard try await store.send(encoded: arguments.payload, as: event, to: id, replacing: true)
-    else {
-      throw JournalError(
-        "the event \(event) does not count: a step of run \(id) has received one, or the limit of its wait has "
-          + "passed; retry the run from that step, then send the event")
-    }
-    report("sent the event \(event) to run \(id), in place of an earlier one")
+    report("sent the event \(event) to run \(id)" + (isFirst ? "" : ", in place of an earlier one"))
   }
 
   private func forget() async throws {
@@ -219,7 +190,7 @@ struct JournalActions {
       return report("forgot \(count.counted("run"))")
     }
     let run = try await existing()
-    try await store.forget(run.id)
+    try await recording(nil) { try await store.forget(run.id) }
     report("forgot run \(run.id)")
   }
 
@@ -243,5 +214,14 @@ struct JournalActions {
     }
     try output.write(Array(PreparationPage(preparation, of: place).text.utf8))
     return preparation.isComplete ? ExitStatus.success : ExitStatus.failure
+  }
+}
+
+extension RecordedAction {
+  /// The line of an action below its run.
+  fileprivate var line: String {
+    let detail = detail.map { " (\($0))" } ?? ""
+    let time = Date(timeIntervalSince1970: Double(began) / 1_000).minute
+    return "  \(action)\(detail) at \(time) by \(actor): \(result)".onOneLine
   }
 }

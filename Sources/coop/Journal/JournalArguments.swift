@@ -27,7 +27,8 @@ struct JournalArguments {
       case .cancel: ["--because"]
       case .retry: ["--from"]
       case .forget: ["--older-than"]
-      case .serve: ["--address", "--host", "--read-only", "--token-file"]
+      case .serve:
+        ["--address", "--host", "--public-url", "--read-only", "--token-file", "--user-header"]
       case .send, .check, .copy, .`init`: []
       }
     }
@@ -56,6 +57,10 @@ struct JournalArguments {
   private(set) var hosts: [String] = []
   private(set) var isReadOnly = false
   private(set) var tokenFile: String?
+  /// The address of a proxy in front of the page.
+  private(set) var publicURL: String?
+  /// The field in which the proxy names the user.
+  private(set) var userHeader: String?
 
   init(_ arguments: ArraySlice<RawPath>) throws(UsageError) {
     var rest = arguments
@@ -106,6 +111,14 @@ struct JournalArguments {
     if age == nil, positions.count < action.positions.count {
       throw UsageError(
         "\(name): no \(action.positions[positions.count]); expected \(expected)")
+    }
+    if publicURL != nil, tokenFile == nil {
+      throw UsageError(
+        "\(name): --public-url without --token-file FILE; the proxy sends the token of FILE in the field "
+          + "Authorization, after `Bearer`")
+    }
+    if userHeader != nil, publicURL == nil {
+      throw UsageError("\(name): --user-header without --public-url URL, the address of the proxy")
     }
     if let first = positions.first { (run, self.file) = (RunID(first), first) }
     if positions.count == 3 { (event, payload) = (positions[1], positions[2]) }
@@ -159,6 +172,18 @@ struct JournalArguments {
       hosts.append(text)
     case "--read-only": isReadOnly = true
     case "--token-file": tokenFile = try value("the file with the token")
+    case "--public-url":
+      let expected = "the address of the proxy without a path, such as https://runs.example"
+      let text = try value(expected)
+      #if canImport(HTTPServing)
+        if PublicOrigin(text) == nil { throw invalid(text, expected) }
+      #endif
+      publicURL = text
+    case "--user-header":
+      let expected = "the name of a field, such as X-Forwarded-User"
+      let text = try value(expected)
+      guard text.wholeMatch(of: /[A-Za-z0-9-]+/) != nil else { throw invalid(text, expected) }
+      userHeader = text
     case "--because": reason = try value("a reason")
     case "--state":
       let expected = RunState.allCases.map(\.rawValue).joined(separator: ", ")

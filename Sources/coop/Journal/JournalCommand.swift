@@ -17,6 +17,7 @@ struct JournalCommand {
            coop journal STORE check
            coop journal STORE copy FILE
            coop journal STORE serve [--address HOST:PORT] [--host NAME] [--read-only] [--token-file FILE]
+                                    [--public-url URL] [--user-header NAME]
            coop journal STORE init
 
     Shows and controls durable runs, which survive the end of their process. STORE is the SQLite file that an existing
@@ -59,7 +60,14 @@ struct JournalCommand {
                         IP addresses; may be repeated
       --read-only       shows runs only
       --token-file FILE the token that the page asks for, the first line of FILE, which only its owner may read; needed
-                        for an address that other machines can reach
+                        for an address that other machines can reach. Without it, the page answers only programs of
+                        your user and of root; where the system does not name the user of a connection, the page
+                        asks for a token that the printed link has
+      --public-url URL  the address of a proxy in front of the page, such as https://runs.example, which sends the token
+                        in the field Authorization, after `Bearer`
+      --user-header NAME
+                        the field in which the proxy names the user, such as X-Forwarded-User. Each action is a line
+                        in the terminal and a row in the store: who, when, what
 
     list and show
       --json            prints each run as a JSON object on a line, with times in UTC

@@ -5,11 +5,12 @@ import Testing
   private static let token = "0123456789abcdef"
 
   private func guardian(
-    _ address: String = "127.0.0.1:8080", names: [String] = [], token: String? = nil
+    _ address: String = "127.0.0.1:8080", names: [String] = [], token: String? = nil,
+    users: Set<UInt32>? = nil, publicOrigin: PublicOrigin? = nil
   ) throws -> RequestGuard {
     try RequestGuard(
       address: try ServerAddress(address), names: names,
-      secrets: ServerSecrets(token: token))
+      secrets: ServerSecrets(token: token), users: users, publicOrigin: publicOrigin)
   }
 
   private func head(
@@ -128,5 +129,51 @@ import Testing
     ] { #expect(secret.matches(candidate) == isSame, "\(candidate)") }
     #expect(!secret.matches(nil))
     #expect(!Secret("").matches(""))
+  }
+
+  @Test func `A12: without a token, only the users of the server get an answer`() throws {
+    let guardian = try guardian(users: [0, 7])
+    let read = try head("GET", "/", ("Host", "127.0.0.1:8080"))
+    let act = try head(
+      "POST", "/", ("Host", "127.0.0.1:8080"), ("Origin", "http://127.0.0.1:8080"))
+    for (user, status) in [(0, nil), (7, nil), (8, 403), (nil, 403)] as [(UInt32?, Int?)] {
+      #expect(guardian.refusal(of: read, from: user)?.status == status)
+      #expect(guardian.refusal(of: act, from: user)?.status == status)
+    }
+    // The methods are not told to others.
+    let other = try head("DELETE", "/", ("Host", "127.0.0.1:8080"))
+    #expect(guardian.refusal(of: other, from: 8)?.status == 403)
+  }
+
+  @Test(
+    arguments: [
+      ("https://runs.example", "https://runs.example"),
+      ("HTTPS://Runs.Example/", "https://runs.example"),
+      ("https://a:443", "https://a"), ("http://a:8443/", "http://a:8443"),
+      ("https://a/b", nil), ("https://", nil), ("runs.example", nil), ("https://a:0", nil),
+      ("https://a:70000", nil), ("ftp://a", nil), ("https://a b", nil), ("https://u@a", nil),
+    ] as [(String, String?)])
+  func `A12: the address of a proxy is a scheme and a name`(text: String, origin: String?) {
+    #expect(PublicOrigin(text)?.description == origin)
+  }
+
+  @Test func `A12: pages of a proxy act, but only with the secret of the form`() throws {
+    let guardian = try guardian(
+      token: Self.token, publicOrigin: PublicOrigin("https://runs.example"))
+    let bearer = ("Authorization", "Bearer \(Self.token)")
+    for host in ["runs.example", "127.0.0.1:8080"] {
+      for (origin, status) in [
+        ("https://runs.example", nil), ("http://runs.example", 403), ("https://evil.example", 403),
+      ] as [(String, Int?)] {
+        let request = try head("POST", "/", ("Host", host), ("Origin", origin), bearer)
+        #expect(guardian.refusal(of: request)?.status == status)
+        // The proxy has added the token to what a browser has sent.
+        if status == nil { #expect(guardian.refusal(of: request, body: [])?.status == 403) }
+      }
+    }
+    let program = try head("POST", "/", ("Host", "127.0.0.1:8080"), bearer)
+    #expect(guardian.refusal(of: program, body: []) == nil)
+    let other = try head("GET", "/", ("Host", "evil.example"), bearer)
+    #expect(guardian.refusal(of: other)?.status == 421)
   }
 }

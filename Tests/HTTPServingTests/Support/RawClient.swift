@@ -130,7 +130,7 @@ private func connectDescriptor<Address>(_ descriptor: Int32, _ address: inout Ad
       socklen_t(bytes.count))
   }
 }
-private func bindDescriptor<Address>(_ descriptor: Int32, _ address: inout Address) -> Int32 {
+func bindDescriptor<Address>(_ descriptor: Int32, _ address: inout Address) -> Int32 {
   unsafe withUnsafeBytes(of: &address) { bytes in
     unsafe bind(
       descriptor, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self),

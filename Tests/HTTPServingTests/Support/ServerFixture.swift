@@ -11,12 +11,13 @@ struct ServerFixture: Sendable {
   var name: String { "\(address)" }
 
   static func start(
-    at text: String = "127.0.0.1:0", token: String? = nil, limits: ServerLimits = ServerLimits(),
+    at text: String = "127.0.0.1:0", token: String? = nil, users: Set<UInt32>? = nil,
+    limits: ServerLimits = ServerLimits(),
     methods: @escaping RequestGuard.Methods = { _ in nil }, handler: @escaping ServeHTTP.Handler
   ) async throws -> ServerFixture {
     let started = AsyncStream<ServerAddress>.makeStream()
     let run = ServeHTTP(
-      at: try ServerAddress(text), token: token, limits: limits, methods: methods,
+      at: try ServerAddress(text), token: token, users: users, limits: limits, methods: methods,
       onListening: { started.continuation.yield($0) }, handler: handler
     ).start()
     var addresses = started.stream.makeAsyncIterator()
