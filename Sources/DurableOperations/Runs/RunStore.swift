@@ -101,9 +101,10 @@ public struct RunStore: Sendable {
     guard let run = try await backend.run(id) else { return nil }
     let summary = RunSummary(run, backend.ownerState(of: run))
     let parts = try await backend.parts(of: id, last: count(summary))
+    let running = run.state == .running ? try await backend.runningStep(of: run) : nil
     return RunDetails(
       summary: summary, steps: (parts.steps + parts.keys).map { RunDetails.Step($0) },
-      outcome: run.outcome, sequence: run.sequence)
+      running: running, outcome: run.outcome, sequence: run.sequence)
   }
 
   /// Returns runs, the newest first.

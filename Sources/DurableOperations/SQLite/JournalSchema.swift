@@ -60,7 +60,7 @@ enum JournalSchema {
     let name = try connection.fetchOne(
       """
       SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')
-        AND lower(name) IN ('run', 'step', 'event', 'run_process', 'run_file', 'run_action')
+        AND lower(name) IN ('run', 'step', 'event', 'run_process', 'run_file', 'run_action', 'run_step')
       """
     ) { $0.text(at: 0) ?? "" }
     guard let name else { return }

@@ -1,4 +1,5 @@
 internal import SQLiteSupport
+internal import SystemSupport
 
 // The statements about runs, and the requests from outside. Each function is a part of a
 // transaction.
@@ -10,7 +11,7 @@ extension SQLiteConnection {
     id, flow, state, sequence, initial,
     (SELECT max(position) + 1 FROM step WHERE run = id AND key = ''),
     fence, owner, claims, wake, event, cancelled, reason, outcome, parent, began, updated, ended,
-    interruptions, alone
+    interruptions, alone, (SELECT pid FROM run_process WHERE number = owner)
     """
 
   func run(_ id: RunID) throws -> StoredRun? {
@@ -277,6 +278,7 @@ extension StoredRun {
       updated: row.integer(at: 16), ended: integer(17))
     interruptions = Int(row.integer(at: 18))
     isAlone = row.integer(at: 19) != 0
+    worker = integer(20).map { "\(SystemProcess.hostName)/\($0)" }
   }
 }
 

@@ -18,6 +18,7 @@ final class SQLiteRunBackend: RunBackend {
   private let writes: GroupCommit
   private let reads: SQLiteWorkerPool?
   private let watch: JournalWatch?
+  private let longSteps = LongSteps()
   /// This process, since its first claim.
   private let owner = Lock<JournalOwner?>(nil)
   /// Held by the claim that registers this process.
@@ -230,6 +231,23 @@ final class SQLiteRunBackend: RunBackend {
     try await read { connection in
       try StoredParts(steps: connection.steps(of: id, last: count), keys: connection.keys(of: id))
     }
+  }
+
+  // MARK: Steps in progress
+
+  func stepBegan(_ step: RunningStep, by claim: ClaimToken) {
+    // Without the store, so that a process that has released it does not own its runs any more.
+    longSteps.begin(step, by: claim) { [weak self] steps in
+      try? await self?.write { connection in
+        for (claim, step) in steps { try connection.store(step, by: claim) }
+      }
+    }
+  }
+
+  func stepEnded(by claim: ClaimToken) { longSteps.end(by: claim) }
+
+  func runningStep(of run: StoredRun) async throws -> RunningStep? {
+    try await read { try $0.runningStep(of: run) }
   }
 
   // MARK: Claims

@@ -78,6 +78,7 @@ struct DurablyRetryingOperation<Base: ComposableOperation>: ComposableOperation 
     while errors.count < record.begun {
       errors.append(journal.step.error(.interrupted(attempt: errors.count + 1)))
     }
+    record.limit = attempts
     while record.begun < attempts {
       if let wake = record.wake { try await part.wait(until: wake, in: context) }
       record.begun += 1
@@ -128,8 +129,10 @@ struct DurablyRetryingOperation<Base: ComposableOperation>: ComposableOperation 
 }
 
 /// The attempts as the journal stores them.
-private struct AttemptRecord: Codable {
+struct AttemptRecord: Codable {
   var begun = 0
+  /// The largest number of attempts; nil in a record of an earlier version.
+  var limit: Int?
   /// When the next attempt may begin, in milliseconds since 1970.
   var wake: Int64?
   var errors: [StoredError] = []

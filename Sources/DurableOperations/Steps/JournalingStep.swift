@@ -11,6 +11,10 @@ struct JournalingStep<Base: ComposableOperation>: TransparentOperation {
     in context: OperationContext
   ) async throws -> HeldResult<Base.Success> {
     let step = recorder.step
+    let (backend, token) = (step.session.backend, step.session.token)
+    backend.stepBegan(
+      RunningStep(position: step.position, name: step.name, began: recorder.began), by: token)
+    defer { backend.stepEnded(by: token) }
     let held: HeldResult<Base.Success>
     do {
       guard StoredValue.isStorable(Base.Success.self) else {
@@ -43,7 +47,8 @@ final class StepRecorder: Sendable {
   private let sequence: String?
   /// The positions of the steps that the history does not keep after this one.
   let dropped: Range<Int>
-  private let began: Int64
+  /// When the step began, in milliseconds since the beginning of 1970, UTC.
+  let began: Int64
   private let recorded = Lock<StoredStep?>(nil)
 
   init(

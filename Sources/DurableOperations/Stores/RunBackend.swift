@@ -40,6 +40,9 @@ package protocol RunBackend: Sendable {
   /// Returns the finished steps of a run in order, or only the last `count`.
   func steps(of id: RunID, last count: Int?) async throws -> [StoredStep]
 
+  /// Returns the step that a run performs, or performed when its process ended; nil if the store does not know it.
+  func runningStep(of run: StoredRun) async throws -> RunningStep?
+
   /// Returns the finished steps of a run in order, or only the last `count`, and what the step in
   /// progress has stored.
   func parts(of id: RunID, last count: Int?) async throws -> StoredParts
@@ -70,6 +73,10 @@ package protocol RunBackend: Sendable {
   func ownerProblems() async throws -> [String]
 
   // MARK: Writes of the process that runs a run
+
+  /// Notes that a run performs a step, so that others can show it. Does not wait for the store.
+  func stepBegan(_ step: RunningStep, by claim: ClaimToken)
+  func stepEnded(by claim: ClaimToken)
 
   /// Stores a finished step, and deletes the rows that it makes obsolete.
   ///
@@ -184,6 +191,10 @@ extension RunBackend {
   package var mostChildren: Int? { nil }
   package var worker: String? { nil }
   package var pauseBetweenClaims: Duration { .zero }
+
+  package func runningStep(of run: StoredRun) async throws -> RunningStep? { nil }
+  package func stepBegan(_ step: RunningStep, by claim: ClaimToken) {}
+  package func stepEnded(by claim: ClaimToken) {}
 
   package func add(_ record: RecordedAction, on id: RunID) async throws -> Int64? { nil }
   package func endAction(_ number: Int64, problem: String?) async throws {}

@@ -130,6 +130,8 @@ public struct RunDetails: Sendable {
   public let summary: RunSummary
   /// The finished steps that are kept, and the values of the step in progress.
   public let steps: [Step]
+  /// The step that the run performs, if that takes long; nil if it is not known.
+  let running: RunningStep?
   /// The outcome, as it is stored; nil if the run has not ended.
   public let outcome: String?
   /// The state of the sequence.

@@ -37,15 +37,16 @@
   }
   function tick() {
     const now = Date.now() - ahead;
-    const count = (name, text) => {
+    const count = (name, text, sign = 1) => {
       for (const element of main.querySelectorAll(`[${name}]`)) {
         const since = element.getAttribute(name) || element.getAttribute("datetime");
-        const value = (element.dataset.before ?? "") + text(Math.max(0, (now - Date.parse(since)) / 1000));
+        const value = (element.dataset.before ?? "") + text(Math.max(0, sign * (now - Date.parse(since)) / 1000));
         if (element.textContent !== value) element.textContent = value;
       }
     };
     count("data-ago", (seconds) => `${age(seconds)} ago`);
     count("data-since", duration);
+    count("data-until", duration, -1);
     showStatus();
   }
   setInterval(tick, 1000);

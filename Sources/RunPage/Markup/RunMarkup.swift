@@ -22,6 +22,13 @@ extension Date {
     return "<time datetime=\"\(iso8601)\" title=\"\(iso8601)\" data-ago>\(text) ago</time>"
   }
 
+  /// How long it is until then, with the exact time as a tooltip.
+  func countdown(at now: Date) -> HTML {
+    let left = Duration.milliseconds(max(0, Int64(timeIntervalSince(now) * 1_000)))
+    return
+      "in <time datetime=\"\(iso8601)\" title=\"\(iso8601)\" data-until>\(left.readableTime)</time>"
+  }
+
   /// How long something has taken that has begun then, and has not ended.
   func duration(at now: Date) -> HTML {
     let time = Duration.milliseconds(max(0, Int64(now.timeIntervalSince(self) * 1_000)))

@@ -21,7 +21,7 @@ struct RunViewPage {
   let counts: [RunCount]
   /// The newest events that were sent to the run, and one more if there are others.
   let events: [StoredEvent]
-  /// What persons have done with the run, the newest first.
+  /// The actions of persons on the run, the newest first.
   let recorded: [RecordedAction]
   /// The steps of a run of a flow file; nil for another run.
   let flow: FlowRunView?
@@ -70,10 +70,25 @@ struct RunViewPage {
     if flow == nil { rows.append(("Finished steps", "\(run.step)")) }
     if run.attempt > 1 { rows.append(("Attempt", "\(run.attempt)")) }
     if !run.workerText.isEmpty { rows.append(("Worker", "\(short: run.workerText)")) }
+    if flow == nil, let step = details.currentStep {
+      rows.append(("Step in progress", doing(step)))
+      if let text = step.attemptText {
+        let state: HTML = "<span class=\"state retrying\">\(text)</span>"
+        let next: HTML =
+          step.nextAttempt.map { " failed, the next one \($0.countdown(at: now))" } ?? " runs"
+        rows.append(("Retries", step.lastError == nil ? state : state + next))
+      }
+      if let error = step.lastError { rows.append(("Last error", "\(short: error)")) }
+    }
     if let parent = run.parent { rows.append(("Parent", parent.link)) }
     if !children.isEmpty { rows.append(("Child flows", childFlows)) }
     let terms = rows.map { name, value -> HTML in "<dt>\(name)</dt><dd>\(value)</dd>\n" }
     return "<dl>\n\(terms.joined())</dl>\n"
+  }
+
+  private func doing(_ step: CurrentStep) -> HTML {
+    guard run.state == .running, let began = step.began else { return "\(short: step.name)" }
+    return "\(short: step.name) <span class=\"faint\">for</span> \(began.duration(at: now))"
   }
 
   /// The child flows; of many, the number in each state with a link to their list.

@@ -13,7 +13,7 @@ package enum RunJSON {
 
   /// - Parameters:
   ///   - events: The events that were sent to the run, the newest first.
-  ///   - actions: What persons have done with the run, the newest first.
+  ///   - actions: The actions of persons on the run, the newest first.
   ///   - members: Writes further members.
   package static func line(
     _ details: RunDetails, events: [StoredEvent], actions: [RecordedAction],
@@ -37,6 +37,10 @@ package enum RunJSON {
             writer.member("value", json: event.payload)
           }
         }
+      }
+      if let step = details.currentStep {
+        writer.name("currentStep")
+        writer.object { write(step, to: &$0) }
       }
       writer.name("actions")
       writer.array { writer in
@@ -67,6 +71,15 @@ package enum RunJSON {
     writer.member("updated", run.updated.iso8601)
     writer.member("ended", optional: run.ended?.iso8601)
     writer.member("cancelled", optional: run.cancelled?.iso8601)
+  }
+
+  private static func write(_ step: CurrentStep, to writer: inout JSONWriter) {
+    writer.member("name", step.name)
+    writer.member("began", optional: step.began?.iso8601)
+    writer.member("attempt", number: step.attempt)
+    writer.member("attemptLimit", number: step.attemptLimit)
+    writer.member("lastError", optional: step.lastError)
+    writer.member("nextAttempt", optional: step.nextAttempt?.iso8601)
   }
 
   private static func write(_ action: RecordedAction, to writer: inout JSONWriter) {

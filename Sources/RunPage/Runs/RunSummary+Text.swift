@@ -35,6 +35,21 @@ extension RunSummary {
   }
 }
 
+extension CurrentStep {
+  /// `attempt 2 of 6`; nil if the step is not retried.
+  package var attemptText: String? {
+    attempt.map { "attempt \($0)" + (attemptLimit.map { " of \($0)" } ?? "") }
+  }
+
+  /// Why an attempt follows: `attempt 2 of 6 failed, next at …: reason`.
+  package var retryText: String? {
+    guard let attemptText else { return nil }
+    let reason = lastError.map { ": \($0)" } ?? ""
+    if let nextAttempt { return "\(attemptText) failed, next at \(nextAttempt.second)\(reason)" }
+    return attemptText + (lastError.map { ", after \($0)" } ?? "")
+  }
+}
+
 extension RunDetails.Step {
   /// How long the last attempt took.
   package var time: String {

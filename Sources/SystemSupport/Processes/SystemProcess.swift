@@ -33,6 +33,13 @@ package enum SystemProcess {
     }
   }
 
+  /// The name of this machine, as the system has it.
+  package static let hostName: String = {
+    var name = [CChar](repeating: 0, count: 256)
+    guard unsafe gethostname(&name, name.count - 1) == 0 else { return "localhost" }
+    return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }()
+
   /// The number of this process.
   package static var identifier: Int32 { getpid() }
 

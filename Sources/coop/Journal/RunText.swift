@@ -11,10 +11,12 @@ struct RunText {
   private let outcome: String?
   private let steps: [RunDetails.Step]
   private let keys: [RunDetails.Step]
+  private let step: CurrentStep?
 
   init(_ details: RunDetails) {
     run = details.summary
     outcome = details.outcome
+    step = details.currentStep
     steps = details.steps.filter { $0.key.isEmpty }
     keys = details.steps.filter { !$0.key.isEmpty }
   }
@@ -59,16 +61,17 @@ struct RunText {
   private var current: (name: String, text: String)? {
     if run.state.hasEnded { return nil }
     // Only what the step has stored shows its name.
-    let name = keys.first.map { RawPath($0.name).description } ?? "–"
-    let since = run.updated.minute
+    let name = step.map { RawPath($0.name).description } ?? "–"
+    let since = (step?.began ?? run.updated).minute
+    let retry = step?.retryText.map { ", \($0.onOneLine)" } ?? ""
     switch run.state {
     case .ready: return (name, "waits for a worker since \(since)")
     case .running:
       let worker = run.worker.map { " on \(RawPath($0))" } ?? ""
       let claim = run.attempt > 1 ? ", claim \(run.attempt)" : ""
-      return (name, "runs\(worker) since \(since)\(claim)")
-    case .interrupted: return (name, "interrupted; its process has ended")
-    case .parked: return (name, "waits since \(since)")
+      return (name, "runs\(worker) since \(since)\(claim)\(retry)")
+    case .interrupted: return (name, "interrupted; its process has ended\(retry)")
+    case .parked: return (name, "waits since \(since)\(retry)")
     case .stuck: return (name, "stuck since \(since)")
     case .result, .error, .cancelled: return nil
     }

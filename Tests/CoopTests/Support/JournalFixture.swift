@@ -135,7 +135,10 @@ struct JournalFixture {
   /// Runs the runs of the journal until a condition is met.
   func work(until id: RunID, _ condition: (RunDetails) -> Bool) async throws {
     let worker = DurableWorker(
-      in: store, running: [Fulfilment.self, Packing.self, Shipping.self, Unruly.self]
+      in: store,
+      running: [
+        Fulfilment.self, Packing.self, RetryingCharge.self, Shipping.self, Unruly.self,
+      ]
     ).start()
     try await wait(for: id, condition)
     worker.cancel()
