@@ -15,12 +15,17 @@ struct PrintCommand: ComposableOperation {
       .accepting { _ in true }.onLaunch(running.add)
     // Performed directly and not run as a child, so that its result is known even after a
     // cancellation.
-    let result = try await (isGrouped ? process.mergingErrorOutput() : lineByLine(process))
+    let result = try await (isGrouped ? inOnePiece(process) : lineByLine(process))
       .perform(in: context)
     if isGrouped { try await printer.write(group: result.output, of: command.name) }
     // The output of a terminated command is expected to be incomplete.
     if !Task.isCancelled { await printer.writeCuts(of: result, of: command.name) }
     if result.status != .exited(0) { throw CommandError(status: result.status) }
+  }
+
+  private func inOnePiece(_ process: ProcessOperation) -> ProcessOperation {
+    // The printer reports how much more there was.
+    process.sendingOutput(to: .kept(first: 16 << 20)).mergingErrorOutput()
   }
 
   private func lineByLine(_ process: ProcessOperation) -> ProcessOperation {

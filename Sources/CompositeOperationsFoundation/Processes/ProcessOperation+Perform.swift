@@ -7,7 +7,8 @@ extension ProcessOperation {
   ///
   /// - Returns: The status of the program, and the output that was kept.
   /// - Throws: ``ProcessLaunchError`` if the program cannot be started, ``ProcessExitError`` if its
-  ///   status is not a success, ``ProcessStatusLostError`` if its status is unknown,
+  ///   status is not a success, ``ProcessOutputError`` if its output exceeds the limit,
+  ///   ``ProcessStatusLostError`` if its status is unknown,
   ///   ``ProcessLeftRunningError`` if the run is cancelled and this process has no permission to
   ///   signal the program, `CancellationError` if the run is cancelled before the start, and the
   ///   errors of the closures for lines.
@@ -60,6 +61,9 @@ extension ProcessOperation {
   }
 
   private func result(of completion: ProcessCompletion) throws -> ProcessResult {
+    if let reason = completion.outputProblem {
+      throw ProcessOutputError(configuration, completion.result, reason)
+    }
     if configuration.isSuccess(completion.result.status) { return completion.result }
     throw ProcessExitError(
       configuration, completion.result, lastErrorOutput: completion.lastErrorOutput)

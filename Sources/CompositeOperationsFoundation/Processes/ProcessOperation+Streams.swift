@@ -14,8 +14,9 @@ extension ProcessOperation {
     configured { $0.input = input }
   }
 
-  /// Returns a copy with another destination of standard output. By default, the first 16 MiB are
-  /// kept.
+  /// Returns a copy with another destination of standard output.
+  ///
+  /// By default, the result has all of it, and more than 16 MiB are a ``ProcessOutputError``.
   ///
   /// ```swift
   /// import CompositeOperationsFoundation
@@ -23,21 +24,22 @@ extension ProcessOperation {
   /// let build = ProcessOperation("make").sendingOutput(to: .file("build.log"))
   /// ```
   ///
-  /// With a destination other than ``ProcessOutput/Destination/kept(first:)`` and
-  /// ``ProcessOutput/Destination/kept(last:)``, the operation does not read the output, and the
-  /// closure of an earlier ``onOutputLine(_:)`` is removed.
+  /// With ``ProcessOutput/Destination/discarded``, ``ProcessOutput/Destination/inherited`` or a file,
+  /// the operation does not read the output, and the closure of an earlier ``onOutputLine(_:)`` is
+  /// removed.
   ///
   /// - Parameter destination: The destination of the output.
   public func sendingOutput(to destination: ProcessOutput.Destination) -> ProcessOperation {
     configured { $0.output.send(to: destination) }
   }
 
-  /// Returns a copy with another destination of standard error. By default, the last 64 KiB are
-  /// kept.
+  /// Returns a copy with another destination of standard error.
   ///
-  /// This undoes an earlier ``mergingErrorOutput()``. With a destination other than
-  /// ``ProcessOutput/Destination/kept(first:)`` and ``ProcessOutput/Destination/kept(last:)``, the
-  /// closure of an earlier ``onErrorLine(_:)`` is removed.
+  /// By default, the result has all of it, and more than 16 MiB are a ``ProcessOutputError``.
+  ///
+  /// This undoes an earlier ``mergingErrorOutput()``. With ``ProcessOutput/Destination/discarded``,
+  /// ``ProcessOutput/Destination/inherited`` or a file, the closure of an earlier ``onErrorLine(_:)``
+  /// is removed.
   ///
   /// - Parameter destination: The destination of the output.
   public func sendingErrorOutput(to destination: ProcessOutput.Destination) -> ProcessOperation {
@@ -73,10 +75,11 @@ extension ProcessOperation {
   /// than 1 MiB is delivered in parts of at most 1 MiB. After the run is cancelled, no line is
   /// delivered.
   ///
-  /// By default, the output is also kept in the result. An earlier ``sendingOutput(to:)`` may have
-  /// set a destination that is not ``ProcessOutput/Destination/kept(first:)`` or
-  /// ``ProcessOutput/Destination/kept(last:)``, such as a file. This modifier then replaces that
-  /// destination: only the closure receives the output, and the result contains no output.
+  /// The closure receives the whole output, so the result has only the first 16 MiB, and the number of
+  /// the other bytes. An earlier or later ``sendingOutput(to:)`` chooses another part, or with
+  /// ``ProcessOutput/Destination/whole(limit:)`` an error above a limit. This modifier replaces a
+  /// destination that is not read, such as a file: only the closure receives the output then, and the
+  /// result contains no output.
   ///
   /// - Parameter body: Receives a line. It is called in the task of the run, and never at the same
   ///   time as the closure for standard error. A program that writes faster than lines are handled
@@ -89,7 +92,7 @@ extension ProcessOperation {
   }
 
   /// Returns a copy that calls a closure for each line of standard error as it arrives, like
-  /// ``onOutputLine(_:)``.
+  /// ``onOutputLine(_:)``. By default, the result has the last 64 KiB.
   ///
   /// This undoes an earlier ``mergingErrorOutput()``.
   ///

@@ -12,8 +12,9 @@ public import CompositeOperations
 /// No shell is involved: each argument reaches the program unchanged, whatever characters it
 /// contains. A program name without a slash is searched for in the folders of `PATH`.
 ///
-/// The result is a ``ProcessResult``: the status and the output. A status other than 0 is a
-/// ``ProcessExitError``, and a program that cannot be started is a ``ProcessLaunchError``.
+/// The result is a ``ProcessResult``: the status and the whole output. A status other than 0 is a
+/// ``ProcessExitError``, output above a limit of 16 MiB is a ``ProcessOutputError``, and a program that
+/// cannot be started is a ``ProcessLaunchError``.
 /// Each modifier returns a copy with another setting:
 ///
 /// ```swift

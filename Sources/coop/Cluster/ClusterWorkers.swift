@@ -41,7 +41,7 @@ final class ClusterWorkers: Sendable {
       let program = Bundle.main.executablePath ?? CommandLine.arguments[0]
       let process = ProcessOperation(program, arguments: ["worker"] + arguments)
         .accepting { _ in true }
-        .sendingOutput(to: .kept(first: 0))
+        .sendingOutput(to: .kept(first: 0)).sendingErrorOutput(to: .kept(last: 0))
         .onLaunch { process in self.change(number) { $0.process = process } }
         .onOutputLine { line in
           // The first word of the first line is the name.

@@ -13,6 +13,8 @@ import Testing
       try #require(await missing.then { _ in missing }.run().error),
       try #require(await ProcessOperation("no-such-program").run().error),
       try #require(await ProcessOperation("false").run().error),
+      try #require(
+        await ProcessOperation("yes").sendingOutput(to: .whole(limit: 1)).run().error),
     ]
     for error in failures { #expect(error.localizedDescription == "\(error)") }
   }

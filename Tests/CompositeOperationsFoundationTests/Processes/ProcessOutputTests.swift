@@ -37,8 +37,6 @@ import Testing
     let all = try await script.sendingOutput(to: .kept(first: .max)).run().get().output
     #expect(all.bytes.count == size + 3)
     #expect(all.droppedByteCount == 0)
-    // The default is the first 16 MiB.
-    #expect(try await script.run().get().output.bytes.count == 16 << 20)
   }
 
   @Test func `output can contain any bytes`() async throws {

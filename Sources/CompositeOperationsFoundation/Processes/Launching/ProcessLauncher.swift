@@ -74,7 +74,7 @@ struct ProcessLauncher {
 
   private func outputStream(_ output: OutputConfiguration) throws(ProcessLaunchError) -> Stream {
     switch output.destination.kind {
-    case .kept: return try pipe(keepingReader: true)
+    case .whole, .kept: return try pipe(keepingReader: true)
     case .discarded: return Stream(constant: Int32(process_stream_null))
     case .inherited: return Stream(constant: Int32(process_stream_inherited))
     case .file(let path, let isAppended):

@@ -66,27 +66,37 @@ extension ProcessInput {
 struct OutputConfiguration: Sendable {
   typealias LineHandler = nonisolated(nonsending) @Sendable (String) async throws -> Void
 
-  /// The defaults.
-  static let standardOutput = OutputConfiguration(destination: .kept(first: 16 << 20))
-  static let standardError = OutputConfiguration(destination: .kept(last: 64 << 10))
+  static let standardOutput = OutputConfiguration(copy: .kept(first: 16 << 20))
+  static let standardError = OutputConfiguration(copy: .kept(last: 64 << 10))
 
-  private(set) var destination: ProcessOutput.Destination
+  /// The destination that the caller has chosen; nil for the default.
+  private var chosen: ProcessOutput.Destination?
+  /// The part that the result has by default if a closure receives the whole output.
+  private let copy: ProcessOutput.Destination
   private(set) var lineHandler: LineHandler?
 
-  init(destination: ProcessOutput.Destination) { self.destination = destination }
+  private init(copy: ProcessOutput.Destination) { self.copy = copy }
+
+  /// By default, either the result or the closure has the whole output.
+  var destination: ProcessOutput.Destination {
+    chosen ?? (lineHandler == nil ? .whole(limit: 16 << 20) : copy)
+  }
 
   mutating func send(to destination: ProcessOutput.Destination) {
-    self.destination = destination
+    chosen = destination
     if !isKept { lineHandler = nil }
   }
 
   mutating func handleLines(with handler: @escaping LineHandler) {
-    if !isKept { destination = .kept(first: 0) }
+    if !isKept { chosen = .kept(first: 0) }
     lineHandler = handler
   }
 
   /// Whether this process reads the output.
   var isKept: Bool {
-    if case .kept = destination.kind { true } else { false }
+    switch destination.kind {
+    case .whole, .kept: true
+    case .discarded, .inherited, .file: false
+    }
   }
 }

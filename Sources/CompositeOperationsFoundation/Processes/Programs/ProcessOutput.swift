@@ -40,6 +40,7 @@ extension ProcessOutput {
   /// A destination of output.
   public struct Destination: Sendable {
     enum Kind {
+      case whole(limit: Int)
       case kept(first: Int, last: Int)
       case discarded
       case inherited
@@ -47,6 +48,19 @@ extension ProcessOutput {
     }
 
     let kind: Kind
+
+    /// Keeps all bytes in the result, or fails. By default, this is the destination of both outputs,
+    /// with a limit of 16 MiB.
+    ///
+    /// If the program writes more bytes, it is ended as after a cancellation, and the run fails with a
+    /// ``ProcessOutputError``, which has the bytes up to the limit.
+    ///
+    /// - Parameter limit: The maximum number of bytes.
+    /// - Precondition: `limit` is not negative.
+    public static func whole(limit: Int) -> Destination {
+      precondition(limit >= 0, "`limit` must not be negative (was \(limit))")
+      return Destination(kind: .whole(limit: limit))
+    }
 
     /// Keeps the first bytes in the result. The rest is read, counted and dropped.
     ///

@@ -13,6 +13,8 @@ final class OutputReader {
   let deliversLines: Bool
   /// How many of the last bytes the result has; nil if it has the first ones.
   private let tailLimit: Int?
+  /// The limit that the output must not exceed; nil if a part of it may be dropped.
+  private let wholeLimit: Int?
   private var outputBuffer: OutputBuffer
   private var owned: OwnedFileDescriptor?
   private var isWatched = false
@@ -28,14 +30,21 @@ final class OutputReader {
     hasEnded = descriptor == nil
     owned = descriptor
     deliversLines = configuration.lineHandler != nil
-    if case .kept(let first, let last) = configuration.destination.kind {
-      tailLimit = first == 0 ? last : nil
+    switch configuration.destination.kind {
+    case .whole(let limit):
+      (tailLimit, wholeLimit) = (nil, limit)
+      outputBuffer = OutputBuffer(first: limit, last: errorTail)
+    case .kept(let first, let last):
+      (tailLimit, wholeLimit) = (first == 0 ? last : nil, nil)
       outputBuffer = OutputBuffer(first: first, last: max(last, errorTail))
-    } else {
-      tailLimit = nil
+    case .discarded, .inherited, .file:
+      (tailLimit, wholeLimit) = (nil, nil)
       outputBuffer = OutputBuffer(first: 0, last: 0)
     }
   }
+
+  /// The limit that the output has exceeded; nil if it has exceeded none.
+  var exceededLimit: Int? { wholeLimit.flatMap { outputBuffer.count > $0 ? $0 : nil } }
 
   var isOpen: Bool { owned != nil }
 
@@ -85,7 +94,7 @@ struct OutputBuffer {
   private let lastLimit: Int
   private var first: [UInt8] = []
   private var last: [UInt8] = []
-  private var count = 0
+  private(set) var count = 0
 
   /// - Parameters:
   ///   - firstLimit: How many of the first bytes are kept at most.

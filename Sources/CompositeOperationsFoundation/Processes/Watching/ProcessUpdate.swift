@@ -41,4 +41,6 @@ struct ProcessCompletion: Sendable {
   let result: ProcessResult
   /// The end of standard error.
   let lastErrorOutput: [UInt8]
+  /// Why the output is not whole although it has to be; nil if it is.
+  let outputProblem: ProcessOutputError.Reason?
 }

@@ -51,7 +51,7 @@ extension WatchedChild {
       }
     }
 
-    /// Whether the run is cancelled, so that its lines are not delivered any more.
+    /// Whether the program is being ended, so that its lines are not delivered any more.
     var isCancelled: Bool {
       switch state {
       case .running, .draining: false
@@ -76,6 +76,15 @@ extension WatchedChild {
           until: now.advanced(by: gracePeriod),
           polling: PollSchedule(from: now.advanced(by: .milliseconds(1))))
         return .terminate
+      case .ending, .killed, .abandoned, .awaitingGroup, .over: return .none
+      }
+    }
+
+    /// An output that has to be whole has exceeded its limit.
+    mutating func limitExceeded(at now: Instant) -> Action {
+      switch state {
+      case .running: return cancelled(at: now)
+      case .draining: return finished(by: .finish)
       case .ending, .killed, .abandoned, .awaitingGroup, .over: return .none
       }
     }

@@ -154,6 +154,11 @@ final class WatchedChild {
     input.close(on: watch)
   }
 
+  private var outputProblem: ProcessOutputError.Reason? {
+    if let limit = output.exceededLimit { return .outputLimit(limit) }
+    return errorOutput.exceededLimit.map { .errorOutputLimit($0) }
+  }
+
   private func finish() {
     isOver = true
     closeStreams()
@@ -164,7 +169,9 @@ final class WatchedChild {
         wasSignalled: child.reaper.wasSignalled)
       let errorTail = child.configuration.isMerged ? output.errorTail : errorOutput.errorTail
       child.mailbox.completed(
-        .success(ProcessCompletion(result: result, lastErrorOutput: errorTail)))
+        .success(
+          ProcessCompletion(
+            result: result, lastErrorOutput: errorTail, outputProblem: outputProblem)))
     case .failure: child.mailbox.completed(.failure(ProcessStatusLostError(child.configuration)))
     }
   }
@@ -202,6 +209,7 @@ extension WatchedChild {
         return
       }
       left -= count
+      if reader.exceededLimit != nil { perform(machine.limitExceeded(at: .now)) }
       if !reader.deliversLines || machine.isCancelled { continue }
       if child.mailbox.received(buffer[..<count], from: stream) {
         reader.pause(on: watch)
