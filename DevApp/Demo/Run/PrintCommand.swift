@@ -13,6 +13,8 @@ struct PrintCommand: ComposableOperation {
   func perform(in context: OperationContext) async throws {
     let process = ProcessOperation(command.program, arguments: command.arguments)
       .accepting { _ in true }.onLaunch(running.add)
+      // The printer reports output that is cut off.
+      .draining(for: .milliseconds(100))
     // Performed directly and not run as a child, so that its result is known even after a
     // cancellation.
     let result = try await (isGrouped ? inOnePiece(process) : lineByLine(process))

@@ -56,21 +56,28 @@ extension ProcessOperation {
     return configured { $0.gracePeriod = grace }
   }
 
-  /// Returns a copy with another time limit for output that stays open after the program has ended.
-  /// By default, it is 100 milliseconds.
+  /// Returns a copy with a time limit for output that stays open after the program has ended, and
+  /// for which output that is still open then is no error.
   ///
-  /// The limit matters if other processes that the program started keep writing to its output.
-  /// Their later output is lost, and ``ProcessOutput/isComplete`` is false. The run does not end
-  /// these processes, but when they write to the output that is no longer read, they receive
-  /// SIGPIPE, which ends most programs. If a program starts a background process, it should
-  /// redirect the output of that process, for example to a file.
+  /// The limit matters if other processes that the program started hold its output open. By
+  /// default, the run waits for 5 seconds, and then fails with a ``ProcessOutputError``, because
+  /// they may write more. With this modifier, the run has its result after the time limit:
+  /// ``ProcessOutput/isComplete`` is false, and their later output is lost.
+  ///
+  /// In both cases, the run does not end these processes, but when they write to the output that is
+  /// no longer read, they receive SIGPIPE, which ends most programs. If a program starts a
+  /// background process, it should redirect the output of that process, for example to a file.
   ///
   /// - Parameter time: The time limit, measured by a `SuspendingClock`, even if the environment has
-  ///   another clock.
+  ///   another clock. The time in which a closure handles earlier output, and nothing is read, does not
+  ///   count.
   /// - Precondition: `time` is not negative.
   public func draining(for time: Duration) -> ProcessOperation {
     precondition(time >= .zero, "`time` must not be negative (was \(time))")
-    return configured { $0.drainTime = time }
+    return configured {
+      $0.drainTime = time
+      $0.acceptsOpenOutput = true
+    }
   }
 
   /// Returns a copy that calls a closure as soon as the program has been started.

@@ -7,7 +7,7 @@ extension ProcessOperation {
   ///
   /// - Returns: The status of the program, and the output that was kept.
   /// - Throws: ``ProcessLaunchError`` if the program cannot be started, ``ProcessExitError`` if its
-  ///   status is not a success, ``ProcessOutputError`` if its output exceeds the limit,
+  ///   status is not a success, ``ProcessOutputError`` if its output is not whole,
   ///   ``ProcessStatusLostError`` if its status is unknown,
   ///   ``ProcessLeftRunningError`` if the run is cancelled and this process has no permission to
   ///   signal the program, `CancellationError` if the run is cancelled before the start, and the
@@ -61,11 +61,14 @@ extension ProcessOperation {
   }
 
   private func result(of completion: ProcessCompletion) throws -> ProcessResult {
-    if let reason = completion.outputProblem {
-      throw ProcessOutputError(configuration, completion.result, reason)
+    let result = completion.result
+    // Its status comes first, unless the program was ended because of its output.
+    if !configuration.isSuccess(result.status), completion.outputProblem?.endsProgram != true {
+      throw ProcessExitError(configuration, result, lastErrorOutput: completion.lastErrorOutput)
     }
-    if configuration.isSuccess(completion.result.status) { return completion.result }
-    throw ProcessExitError(
-      configuration, completion.result, lastErrorOutput: completion.lastErrorOutput)
+    if let reason = completion.outputProblem {
+      throw ProcessOutputError(configuration, result, reason)
+    }
+    return result
   }
 }

@@ -24,9 +24,9 @@ extension ProcessOperation {
   /// let build = ProcessOperation("make").sendingOutput(to: .file("build.log"))
   /// ```
   ///
-  /// With ``ProcessOutput/Destination/discarded``, ``ProcessOutput/Destination/inherited`` or a file,
-  /// the operation does not read the output, and the closure of an earlier ``onOutputLine(_:)`` is
-  /// removed.
+  /// With ``ProcessOutput/Destination/discarded``, ``ProcessOutput/Destination/inherited`` or a
+  /// file, the operation does not read the output, and the closure of an earlier
+  /// ``onOutputLine(_:)`` is removed.
   ///
   /// - Parameter destination: The destination of the output.
   public func sendingOutput(to destination: ProcessOutput.Destination) -> ProcessOperation {
@@ -38,8 +38,8 @@ extension ProcessOperation {
   /// By default, the result has all of it, and more than 16 MiB are a ``ProcessOutputError``.
   ///
   /// This undoes an earlier ``mergingErrorOutput()``. With ``ProcessOutput/Destination/discarded``,
-  /// ``ProcessOutput/Destination/inherited`` or a file, the closure of an earlier ``onErrorLine(_:)``
-  /// is removed.
+  /// ``ProcessOutput/Destination/inherited`` or a file, the closure of an earlier
+  /// ``onErrorLine(_:)`` is removed.
   ///
   /// - Parameter destination: The destination of the output.
   public func sendingErrorOutput(to destination: ProcessOutput.Destination) -> ProcessOperation {
@@ -75,11 +75,11 @@ extension ProcessOperation {
   /// than 1 MiB is delivered in parts of at most 1 MiB. After the run is cancelled, no line is
   /// delivered.
   ///
-  /// The closure receives the whole output, so the result has only the first 16 MiB, and the number of
-  /// the other bytes. An earlier or later ``sendingOutput(to:)`` chooses another part, or with
+  /// The closure receives the whole output, so the result has only the first 16 MiB, and the number
+  /// of the other bytes. An earlier or later ``sendingOutput(to:)`` chooses another part, or with
   /// ``ProcessOutput/Destination/whole(limit:)`` an error above a limit. This modifier replaces a
-  /// destination that is not read, such as a file: only the closure receives the output then, and the
-  /// result contains no output.
+  /// destination that is not read, such as a file: only the closure receives the output then, and
+  /// the result contains no output.
   ///
   /// - Parameter body: Receives a line. It is called in the task of the run, and never at the same
   ///   time as the closure for standard error. A program that writes faster than lines are handled

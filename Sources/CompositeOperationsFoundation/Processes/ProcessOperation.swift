@@ -13,9 +13,9 @@ public import CompositeOperations
 /// contains. A program name without a slash is searched for in the folders of `PATH`.
 ///
 /// The result is a ``ProcessResult``: the status and the whole output. A status other than 0 is a
-/// ``ProcessExitError``, output above a limit of 16 MiB is a ``ProcessOutputError``, and a program that
-/// cannot be started is a ``ProcessLaunchError``.
-/// Each modifier returns a copy with another setting:
+/// ``ProcessExitError``, output above a limit of 16 MiB is a ``ProcessOutputError``, and a program
+/// that cannot be started is a ``ProcessLaunchError``. Each modifier returns a copy with another
+/// setting:
 ///
 /// ```swift
 /// import CompositeOperationsFoundation
@@ -36,7 +36,8 @@ public import CompositeOperations
 /// them. It inherits no descriptors other than the three standard streams.
 ///
 /// A run ends when the program and its output have ended. If other processes that the program
-/// started keep the output open, the run waits at most for the time of ``draining(for:)``.
+/// started keep the output open, the run waits for 5 seconds, and then fails with a
+/// ``ProcessOutputError``. With ``draining(for:)``, it waits for another time and marks the result.
 ///
 /// Starting and running a program does not block a thread of Swift's pool.
 public struct ProcessOperation: ComposableOperation {

@@ -15,8 +15,8 @@ package struct FlowLaunch: Codable, Hashable, Sendable {
   /// How many bytes of the standard output are returned, apart from those of standard error; nil if
   /// both are one output.
   package let outputLimit: Int?
-  /// Identifies what the step uses: its inputs, and what the steps that it needs have made. A command
-  /// of an earlier process is continued only with the same.
+  /// Identifies what the step uses: its inputs, and what the steps that it needs have made. A
+  /// command of an earlier process is continued only with the same.
   let basis: String
 
   var words: [String] { [program] + arguments }
@@ -42,6 +42,9 @@ package struct FlowCommandResult: Codable, Hashable, Sendable {
   let droppedErrorOutput: Int
   /// The name of the machine.
   let host: String
+  /// Whether a process that it has left in the background held its output open, so that some may be
+  /// missing; nil in a value of an earlier version.
+  let isOutputHeldOpen: Bool?
   /// Whether it ended because its flow asked for that.
   package let isStopped: Bool
 
@@ -54,6 +57,7 @@ package struct FlowCommandResult: Codable, Hashable, Sendable {
     droppedOutput = result.output.droppedByteCount
     errorOutput = Data(result.errorOutput.bytes)
     droppedErrorOutput = result.errorOutput.droppedByteCount
+    isOutputHeldOpen = !result.output.isComplete
     self.host = host
     self.isStopped = isStopped
   }
@@ -62,6 +66,7 @@ package struct FlowCommandResult: Codable, Hashable, Sendable {
   package init(stoppedOn host: String) {
     (code, isSignal) = (ProcessSignal.terminate.rawValue, true)
     (output, droppedOutput, errorOutput, droppedErrorOutput) = (Data(), 0, Data(), 0)
+    isOutputHeldOpen = false
     self.host = host
     isStopped = true
   }

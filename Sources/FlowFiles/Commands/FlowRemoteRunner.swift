@@ -157,5 +157,6 @@ extension FlowCommandResult {
         droppedOutput,
         errorOutput.isEmpty && droppedErrorOutput == 0
           ? "earlier output that was not kept" : "output that was not kept") + Array(output)
+      + (isOutputHeldOpen == true ? Array("[\(FlowLog.heldOpen), on \(host)]\n".utf8) : [])
   }
 }

@@ -47,6 +47,11 @@ struct FlowAttempt: ComposableOperation {
         throw FlowFailure.lines(
           "it wrote more than \(limit.grouped) bytes for \(hasRows ? "rows-of" : "lines-of")")
       }
+      if result.isOutputHeldOpen == true {
+        throw FlowFailure.lines(
+          "a process that it has left in the background holds its standard output open, so "
+            + "\(hasRows ? "rows" : "lines") may be missing; redirect the output of that process")
+      }
       if session.checker.secrets.areFound(in: Array(result.output)) {
         throw FlowFailure.lines(
           "it wrote a secret, which would be stored for \(hasRows ? "rows-of" : "lines-of")")

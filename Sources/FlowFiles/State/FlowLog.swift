@@ -5,6 +5,10 @@ import SystemSupport
 
 /// The log of a step or a child in a run: a line before each command, and its output.
 struct FlowLog: Sendable {
+  /// The note about output that was not read to its end.
+  static let heldOpen =
+    "a background process holds the output open; its later output is not in this log"
+
   let path: String
   private let secrets: FlowSecrets
 
@@ -54,8 +58,15 @@ struct FlowLog: Sendable {
   func perform(
     _ process: ProcessOperation, keeping limit: Int?, in context: OperationContext
   ) async throws -> ProcessResult {
-    guard let limit else { return try await receiving(process).perform(in: context) }
-    var process = process.sendingOutput(to: .kept(first: limit))
+    guard let limit else {
+      let result = try await receiving(process).perform(in: context)
+      if !result.output.isComplete {
+        try append(Array("[\(Self.heldOpen)]\n".utf8), onNewLine: true)
+      }
+      return result
+    }
+    // The caller reports standard output that is not complete.
+    var process = process.sendingOutput(to: .kept(first: limit)).draining(for: .seconds(5))
     if secrets.isEmpty {
       process = process.sendingErrorOutput(to: .appended(to: path))
     } else {
@@ -76,8 +87,9 @@ struct FlowLog: Sendable {
     if secrets.isEmpty {
       return process.sendingOutput(to: .appended(to: path)).mergingErrorOutput()
     }
+    // A step that has succeeded may leave processes in the background.
     return process.sendingOutput(to: .discarded).mergingErrorOutput()
-      .onOutputLine(try appendingLines())
+      .draining(for: .milliseconds(100)).onOutputLine(try appendingLines())
   }
 
   private typealias LineHandler = nonisolated(nonsending) @Sendable (String) async throws -> Void
@@ -98,8 +110,8 @@ struct FlowLog: Sendable {
     deinit { try? descriptor.close() }
   }
 
-  /// Returns the last lines after an offset, without characters that control a terminal. Long lines are
-  /// cut.
+  /// Returns the last lines after an offset, without characters that control a terminal. Long lines
+  /// are cut.
   func lastLines(_ count: Int, after offset: Int) -> [String] {
     guard let file = try? FileDescriptor.open(path, .readOnly), let size = try? file.status.size
     else { return [] }

@@ -92,9 +92,11 @@ struct RunFlowCommand: ComposableOperation {
     let process = launch.process.accepting { _ in true }
       .settingVariables([FlowProcesses.variable: id.text])
     guard let limit = launch.outputLimit else {
+      // A step that has succeeded may leave processes in the background.
       return process.sendingOutput(to: .kept(last: Self.mostOutput)).mergingErrorOutput()
+        .draining(for: .milliseconds(100))
     }
-    return process.sendingOutput(to: .kept(first: limit))
+    return process.sendingOutput(to: .kept(first: limit)).draining(for: .seconds(5))
       .sendingErrorOutput(to: .kept(last: Self.mostErrorOutput))
   }
 

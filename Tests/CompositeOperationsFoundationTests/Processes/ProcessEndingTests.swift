@@ -135,7 +135,8 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `a remaining process that holds the output is waited for only during draining`() async throws
+  func `X6: with draining, a process that holds the output is awaited for that time and marked`()
+    async throws
   {
     let script = shell("echo $$; sleep 3600 & echo $!")
     let start = ContinuousClock.now
@@ -156,8 +157,8 @@ import Testing
   @Test(.timeLimit(.minutes(10)))
   func `a remaining process ends when it writes to the closed output`() async throws {
     let folder = try TestFolder()
-    // It writes more than once, because a process that another test starts has a copy of the other end of the
-    // pipe until its program is loaded.
+    // It writes more than once, because a process that another test starts has a copy of the other
+    // end of the pipe until its program is loaded.
     let script = shell(
       """
       (until [ -e "$1" ]; do sleep 0.01; done; while echo late; do sleep 0.01; done; touch "$2") &

@@ -1,6 +1,8 @@
 import CompositeOperations
 import CompositeOperationsFoundation
+import CompositeOperationsTestKit
 import Foundation
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct ProcessOutputErrorTests {
@@ -82,6 +84,103 @@ import Testing
     #expect(result.errorOutput.bytes.count == 64 << 10)
     let limited = shell("seq 1000").onOutputLine { _ in }.sendingOutput(to: .whole(limit: 10))
     #expect(try await outputError(of: limited).result.output.text == "1\n2\n3\n4\n5\n")
+  }
+
+  @Test func `X6: output that a remaining process holds open is an error with what was read`()
+    async throws
+  {
+    let start = ContinuousClock.now
+    let script = shell("echo now; sleep 3600 & echo $! >&2")
+    let error = try await outputError(of: script)
+    #expect(start.duration(to: .now) >= .seconds(5))
+    #expect(error.reason == .heldOpen(.seconds(5)))
+    #expect(error.result.status == .exited(0))
+    #expect(error.result.output.text == "now\n")
+    #expect(!error.result.output.isComplete && !error.result.errorOutput.isComplete)
+    #expect(
+      error.description.contains("after 5 s, a process that it started still holds its output open")
+    )
+    let left = try #require(error.result.errorOutput.lines.first.flatMap { Int32($0) })
+    // The run ends no other process.
+    #expect(isAlive(left))
+    kill(left, SIGKILL)
+  }
+
+  @Test func `X6: the error of a status comes before output that is held open`() async throws {
+    let error = try await #require(throws: ProcessExitError.self) {
+      try await shell("sleep 3600 & echo $!; exit 3").run().get()
+    }
+    #expect(error.result.status == .exited(3))
+    #expect(!error.result.output.isComplete)
+    let left = try #require(error.result.output.lines.first.flatMap { Int32($0) })
+    kill(left, SIGKILL)
+  }
+
+  @Test func `X6: output that a remaining process writes in time is a part of the result`()
+    async throws
+  {
+    let folder = try TestFolder()
+    let fifo = folder.path(of: "fifo")
+    #expect(unsafe mkfifo(fifo, 0o600) == 0)
+    let writer = opened(fifo, O_RDWR | O_NONBLOCK)
+    defer { close(writer) }
+    // The child waits until the program, which is the parent of the subshell, has ended.
+    let script = shell(
+      """
+      (read go < "$1"; until grep -q ' Z ' /proc/$$/stat; do sleep 0.01; done; echo late; echo late >&2) &
+      echo now
+      """, fifo
+    ).onOutputLine { line in if line == "now" { #expect(wrote("go\n", to: writer)) } }
+    let result = try await script.run().get()
+    #expect(result.output.lines == ["now", "late"])
+    #expect(result.errorOutput.lines == ["late"])
+    #expect(result.output.isComplete && result.errorOutput.isComplete)
+  }
+
+  @Test func `X6: time in which a closure handles lines does not count`() async throws {
+    let folder = try TestFolder()
+    let fifo = folder.path(of: "fifo")
+    #expect(unsafe mkfifo(fifo, 0o600) == 0)
+    let writer = opened(fifo, O_RDWR | O_NONBLOCK)
+    defer { close(writer) }
+    let gate = Gate()
+    let lines = Lock(0)
+    let group = Lock<Int32>(0)
+    let run = shell("seq 300000 & read go < \"$1\"", fifo).draining(for: .milliseconds(1))
+      .onLaunch { process in group.withLock { $0 = process.processIdentifier } }
+      .onOutputLine { _ in
+        let isFirst = lines.withLock { lines in
+          lines += 1
+          return lines == 1
+        }
+        if isFirst { try await gate.pass() }
+      }.start()
+    await gate.waitForArrivals(1)
+    let leader = group.withLock { $0 }
+    let isGone = Lock(false)
+    // Waits until nothing runs but the writer, which is blocked in 20 samples in a row. It would
+    // get SIGPIPE from a pipe that was closed.
+    @Sendable func waitForBlockedWriter(_ count: Int) async throws {
+      let blockedSamples = Lock(0)
+      try await eventually {
+        let members = livingMembers(of: leader)
+        if !members.contains(where: { $0 != leader }) {
+          isGone.withLock { $0 = true }
+          return true
+        }
+        let isStuck = members.count == count && members.allSatisfy { state(of: $0) == "S" }
+        return blockedSamples.withLock { samples in
+          samples = isStuck ? samples + 1 : 0
+          return samples == 20
+        }
+      }
+    }
+    try await waitForBlockedWriter(2)
+    #expect(wrote("go\n", to: writer))
+    try await waitForBlockedWriter(1)
+    #expect(!isGone.withLock { $0 })
+    gate.open()
+    _ = try await run.outcome.get()
   }
 
   private func outputError(of operation: ProcessOperation) async throws -> ProcessOutputError {

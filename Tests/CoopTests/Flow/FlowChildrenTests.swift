@@ -65,6 +65,24 @@ import Testing
       printed.ends == ["a: failed, it wrote 100,001 lines; lines-of reads at most 100,000"])
   }
 
+  @Test func `L10: lines that a background process may still write fail the step`() async throws {
+    let flow = try FlowFixture(
+      """
+      "a": {"run": "echo 1; sleep 3600 & echo $! > left"},
+      "b": {"each": {"lines-of": "a"}, "run": "touch b"}
+      """)
+    let printed = try await flow.run()
+    #expect(
+      printed.ends.first
+        == "a: failed, a process that it has left in the background holds its standard output open, "
+        + "so lines may be missing; redirect the output of that process", "\(printed.text)")
+    #expect(!flow.exists("b"))
+    #expect(flow.output("a") == "1\n")
+    // As after any failure.
+    let left = try #require(flow.lines("left").first.flatMap { Int32($0) })
+    #expect(hasEnded(left))
+  }
+
   @Test func `L10: a child of same-as begins when the child of the other step has succeeded`()
     async throws
   {

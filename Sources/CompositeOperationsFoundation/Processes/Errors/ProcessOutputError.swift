@@ -1,17 +1,30 @@
 public import Foundation
+internal import SystemSupport
 
 /// The error of a program whose output is not whole.
 ///
 /// The bytes that were read are in ``result``. To accept a part as a result, choose it with
-/// ``ProcessOperation/sendingOutput(to:)`` or ``ProcessOperation/sendingErrorOutput(to:)``.
+/// ``ProcessOperation/sendingOutput(to:)`` or ``ProcessOperation/sendingErrorOutput(to:)``, and
+/// with ``ProcessOperation/draining(for:)`` if other processes hold the output open.
 public struct ProcessOutputError: Error, CustomStringConvertible {
   /// A reason why output is missing.
   public enum Reason: Sendable, Hashable {
-    /// Standard output, or both outputs if they are merged, exceeded a limit in bytes. The program was
-    /// ended for that.
+    /// Standard output, or both outputs if they are merged, exceeded a limit in bytes. The program
+    /// was ended for that.
     case outputLimit(Int)
     /// Standard error exceeded a limit in bytes. The program was ended for that.
     case errorOutputLimit(Int)
+    /// The program has ended, and after this time, other processes that it started still held its
+    /// output open. They may write more.
+    case heldOpen(Duration)
+
+    /// Whether the program was ended for this reason.
+    var endsProgram: Bool {
+      switch self {
+      case .outputLimit, .errorOutputLimit: true
+      case .heldOpen: false
+      }
+    }
   }
 
   /// The program, as it was passed to the operation.
@@ -47,12 +60,16 @@ public struct ProcessOutputError: Error, CustomStringConvertible {
       excess(over: limit, of: isMerged ? "its outputs" : "standard output", "sendingOutput")
     case .errorOutputLimit(let limit):
       excess(over: limit, of: "standard error", "sendingErrorOutput")
+    case .heldOpen(let time):
+      "has ended with \(result.status), but after \(time.readableTime), a process that it started "
+        + "still holds its output open, so output may be missing. Send the output of background "
+        + "processes to a file, let the program wait for them, or accept that with draining(for:)."
     }
   }
 
   private func excess(over limit: Int, of output: String, _ modifier: String) -> String {
-    "wrote more than \(limit) bytes, the limit, to \(output), and ended with \(result.status). Raise "
-      + "the limit with \(modifier)(to: .whole(limit:)), keep a part with .kept(first:) or "
+    "wrote more than \(limit) bytes, the limit, to \(output), and ended with \(result.status). "
+      + "Raise the limit with \(modifier)(to: .whole(limit:)), keep a part with .kept(first:) or "
       + ".kept(last:), or send it to a file."
   }
 }

@@ -16,7 +16,9 @@ struct ProcessConfiguration: Sendable {
   /// The time between SIGTERM and SIGKILL after a cancellation.
   var gracePeriod = Duration.seconds(2)
   /// How long output is read after the program has ended.
-  var drainTime = Duration.milliseconds(100)
+  var drainTime = Duration.seconds(5)
+  /// Whether output that is still open after that time is a mark in the result, and no error.
+  var acceptsOpenOutput = false
   var onLaunch: (@Sendable (RunningProcess) -> Void)?
   var place = ProcessPlace.newGroup
 

@@ -7,7 +7,7 @@ public struct ProcessOutput: Sendable, Hashable {
   /// Whether the output was read to its end.
   ///
   /// It is false if other processes that the program started held the output open for longer than
-  /// ``ProcessOperation/draining(for:)`` allows.
+  /// ``ProcessOperation/draining(for:)`` allows, or than 5 seconds in a ``ProcessOutputError``.
   public let isComplete: Bool
 
   init(bytes: [UInt8] = [], droppedByteCount: Int = 0, isComplete: Bool = true) {
@@ -49,11 +49,11 @@ extension ProcessOutput {
 
     let kind: Kind
 
-    /// Keeps all bytes in the result, or fails. By default, this is the destination of both outputs,
-    /// with a limit of 16 MiB.
+    /// Keeps all bytes in the result, or fails. By default, this is the destination of both
+    /// outputs, with a limit of 16 MiB.
     ///
-    /// If the program writes more bytes, it is ended as after a cancellation, and the run fails with a
-    /// ``ProcessOutputError``, which has the bytes up to the limit.
+    /// If the program writes more bytes, it is ended as after a cancellation, and the run fails
+    /// with a ``ProcessOutputError``, which has the bytes up to the limit.
     ///
     /// - Parameter limit: The maximum number of bytes.
     /// - Precondition: `limit` is not negative.

@@ -48,6 +48,9 @@ final class OutputReader {
 
   var isOpen: Bool { owned != nil }
 
+  /// Whether the output waits in the pipe until the run has taken earlier output.
+  var isPaused: Bool { owned != nil && !isWatched }
+
   /// The output for the result.
   var kept: ProcessOutput {
     let (bytes, dropped) = tailLimit.map(outputBuffer.tail) ?? outputBuffer.head

@@ -34,6 +34,8 @@ extension WatchedChild {
 
     private var state = State.running
     private var hasOutputEnded = false
+    /// Whether the run has ended although other processes held the output of the program open.
+    private(set) var isOutputHeldOpen = false
     private let gracePeriod: Duration
     private let drainTime: Duration
 
@@ -92,7 +94,10 @@ extension WatchedChild {
     mutating func programEnded(at now: Instant) -> Action {
       switch state {
       case .running:
-        if hasOutputEnded || drainTime <= .zero { return finished(by: .finish) }
+        if hasOutputEnded || drainTime <= .zero {
+          isOutputHeldOpen = !hasOutputEnded
+          return finished(by: .finish)
+        }
         state = .draining(until: now.advanced(by: drainTime))
         return .none
       case .ending(let deadline):
@@ -123,12 +128,20 @@ extension WatchedChild {
       }
     }
 
-    mutating func timePassed(at now: Instant) -> Action {
+    /// - Parameter isReadingPaused: Whether output waits for a closure that handles it. That time
+    ///   does not count as the time for which the output is held open.
+    mutating func timePassed(at now: Instant, isReadingPaused: Bool) -> Action {
       switch state {
       case .ending(let deadline) where deadline <= now:
         state = .killed
         return .kill
-      case .draining(let deadline) where deadline <= now: return finished(by: .finish)
+      case .draining(let deadline) where deadline <= now:
+        if isReadingPaused {
+          state = .draining(until: now.advanced(by: drainTime))
+          return .none
+        }
+        isOutputHeldOpen = true
+        return finished(by: .finish)
       case .awaitingGroup(let deadline, _) where deadline <= now:
         return finished(by: .killAndFinish)
       case .awaitingGroup(_, let polling) where polling.nextPoll <= now: return .checkGroup

@@ -84,7 +84,8 @@ final class WatchedChild {
   func timePassed(_ buffer: inout [UInt8]) {
     let now = SuspendingClock.now
     if let poll = endPolling?.nextPoll, poll <= now { checkForEnd(&buffer, at: now) }
-    perform(machine.timePassed(at: now))
+    perform(
+      machine.timePassed(at: now, isReadingPaused: output.isPaused || errorOutput.isPaused))
   }
 
   /// - Parameter isRunning: Whether any process of the group is left.
@@ -156,7 +157,10 @@ final class WatchedChild {
 
   private var outputProblem: ProcessOutputError.Reason? {
     if let limit = output.exceededLimit { return .outputLimit(limit) }
-    return errorOutput.exceededLimit.map { .errorOutputLimit($0) }
+    if let limit = errorOutput.exceededLimit { return .errorOutputLimit(limit) }
+    let configuration = child.configuration
+    return machine.isOutputHeldOpen && !configuration.acceptsOpenOutput
+      ? .heldOpen(configuration.drainTime) : nil
   }
 
   private func finish() {
