@@ -91,6 +91,7 @@ struct Settings: Sendable { var attempts = 3 }
 let settings = Settings()
 
 func show(_ thing: Any) {}
+func sendToServer(_ chunk: [UInt8]) async throws {}
 func report(_ error: any Error) {}
 
 struct NotFound: Error {}

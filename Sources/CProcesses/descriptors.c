@@ -31,13 +31,15 @@ static int open_pipe(int ends[2]) {
 #endif
 }
 
-int process_pipe(int ends[2], bool keeps_reader) {
+int process_pipe(int ends[2], enum process_own_end own) {
   int error = open_pipe(ends);
   if (error) return error;
   error = process_lift(&ends[0]);
   int second = process_lift(&ends[1]);
   if (!error) error = second;
-  if (!error && fcntl(ends[keeps_reader ? 0 : 1], F_SETFL, O_NONBLOCK)) error = errno;
+  if (!error && own != process_own_none &&
+      fcntl(ends[own == process_own_reader ? 0 : 1], F_SETFL, O_NONBLOCK))
+    error = errno;
   if (error)
     for (int index = 0; index < 2; index++)
       if (ends[index] >= 0) close(ends[index]);

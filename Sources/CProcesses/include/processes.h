@@ -108,11 +108,10 @@ uint64_t process_descriptor_limit(void);
 /// closed. On failure the descriptor is closed.
 int process_lift(int *descriptor);
 
-/// Creates a pipe that other programs do not inherit. The end that this process keeps is
-/// non-blocking.
-///
-/// `keeps_reader` selects that end; `ends` contains the reader first.
-int process_pipe(int ends[2], bool keeps_reader);
+/// Creates a pipe that other programs do not inherit. The end that this process uses is
+/// non-blocking. `ends` contains the reader first.
+enum process_own_end { process_own_reader, process_own_writer, process_own_none };
+int process_pipe(int ends[2], enum process_own_end own);
 
 /// Opens a file to read it, to replace its contents, or to append to it. Concurrent appends do not
 /// overwrite each other.

@@ -88,7 +88,28 @@ extension ProcessOperation {
   public func onOutputLine(
     _ body: nonisolated(nonsending) @escaping @Sendable (String) async throws -> Void
   ) -> ProcessOperation {
-    configured { $0.output.handleLines(with: body) }
+    configured { $0.output.handle(with: .lines(body)) }
+  }
+
+  /// Returns a copy that calls a closure for each chunk of standard output as it arrives, like
+  /// ``onOutputLine(_:)`` does with lines.
+  ///
+  /// ```swift
+  /// import CompositeOperationsFoundation
+  ///
+  /// let backup = ProcessOperation("tar", "-c", ".").sendingOutput(to: .kept(first: 0))
+  ///   .onOutputChunk { chunk in try await sendToServer(chunk) }
+  /// ```
+  ///
+  /// The chunks have the bytes as they were read, in order. Their sizes have no meaning. This
+  /// replaces the closure of an earlier ``onOutputLine(_:)``, and the reverse.
+  ///
+  /// - Parameter body: Receives a chunk, which is not empty. It is called as the closure for lines
+  ///   is, and with the same back pressure.
+  public func onOutputChunk(
+    _ body: nonisolated(nonsending) @escaping @Sendable ([UInt8]) async throws -> Void
+  ) -> ProcessOperation {
+    configured { $0.output.handle(with: .chunks(body)) }
   }
 
   /// Returns a copy that calls a closure for each line of standard error as it arrives, like
@@ -104,7 +125,23 @@ extension ProcessOperation {
   ) -> ProcessOperation {
     configured {
       $0.isMerged = false
-      $0.errorOutput.handleLines(with: body)
+      $0.errorOutput.handle(with: .lines(body))
+    }
+  }
+
+  /// Returns a copy that calls a closure for each chunk of standard error as it arrives, like
+  /// ``onOutputChunk(_:)``.
+  ///
+  /// This undoes an earlier ``mergingErrorOutput()``.
+  ///
+  /// - Parameter body: Receives a chunk, which is not empty. It is called as the closure for lines
+  ///   is.
+  public func onErrorChunk(
+    _ body: nonisolated(nonsending) @escaping @Sendable ([UInt8]) async throws -> Void
+  ) -> ProcessOperation {
+    configured {
+      $0.isMerged = false
+      $0.errorOutput.handle(with: .chunks(body))
     }
   }
 

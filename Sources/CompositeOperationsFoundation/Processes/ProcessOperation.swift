@@ -46,7 +46,11 @@ public struct ProcessOperation: ComposableOperation {
   /// The program: a name to search for in `PATH`, or a path if it contains a slash.
   public var program: String { configuration.program }
   /// The arguments, without the name of the program.
-  public var arguments: [String] { configuration.arguments }
+  ///
+  /// Bytes that are not UTF-8 are U+FFFD. ``rawArguments`` has all bytes.
+  public var arguments: [String] { configuration.argumentTexts }
+  /// The bytes of the arguments.
+  public var rawArguments: [[UInt8]] { configuration.arguments }
   /// The working folder of the program; nil for the working folder of this process.
   public var folder: String? { configuration.folder }
 
@@ -69,7 +73,27 @@ public struct ProcessOperation: ComposableOperation {
   ///   - arguments: The arguments, without the name of the program.
   ///   - folder: The working folder of the program; nil for the working folder of this process.
   public init(_ program: String, arguments: [String], in folder: String? = nil) {
-    configuration = ProcessConfiguration(program: program, arguments: arguments, folder: folder)
+    self.init(program, rawArguments: arguments.map { Array($0.utf8) }, in: folder)
+  }
+
+  /// Creates an operation that runs a program with arguments that need not be UTF-8, such as names
+  /// of files on Linux.
+  ///
+  /// ```swift
+  /// import CompositeOperationsFoundation
+  ///
+  /// let name: [UInt8] = [0x66, 0xFF]
+  /// let removal = ProcessOperation("rm", rawArguments: [Array("--".utf8), name])
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - program: A name to search for in `PATH`, or a path if it contains a slash. A relative path
+  ///     starts at `folder`.
+  ///   - rawArguments: The bytes of the arguments, without the name of the program. Messages show bytes
+  ///     that are not UTF-8 as a shell reads them, such as `$'f\xff'`.
+  ///   - folder: The working folder of the program; nil for the working folder of this process.
+  public init(_ program: String, rawArguments: [[UInt8]], in folder: String? = nil) {
+    configuration = ProcessConfiguration(program: program, arguments: rawArguments, folder: folder)
   }
 
   /// The name of the program without its folders.

@@ -120,23 +120,59 @@ import Testing
     #expect(seen.allSatisfy { $0.utf8.count <= limit })
   }
 
-  @Test(.timeLimit(.minutes(10)))
-  func `X4: a program blocks while its lines are not consumed`() async throws {
+  @Test func `X4: chunks have all bytes in order, whatever they are`() async throws {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    var random = SeededNumbers(seed: seed)
+    let bytes = (0..<3_000_000).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+    let outputs = Lock<[UInt8]>([])
+    let errors = Lock<[UInt8]>([])
+    let result = try await shell("tee /dev/stderr").reading(.bytes(bytes))
+      .sendingOutput(to: .kept(first: 3))
+      .onOutputChunk { chunk in
+        #expect(!chunk.isEmpty)
+        outputs.withLock { $0 += chunk }
+      }
+      .onErrorChunk { chunk in errors.withLock { $0 += chunk } }.run().get()
+    #expect(outputs.withLock { $0 } == bytes, "seed \(seed)")
+    #expect(errors.withLock { $0 } == bytes, "seed \(seed)")
+    #expect(result.output.bytes == Array(bytes.prefix(3)))
+    // The last closure counts.
+    let echo = ProcessOperation("echo", "a").onOutputLine { _ in Issue.record("was replaced") }
+      .onOutputChunk { chunk in outputs.withLock { $0 = chunk } }
+    _ = try await echo.run().get()
+    #expect(outputs.withLock { $0 } == Array("a\n".utf8))
+  }
+
+  @Test func `X4: a chunk is passed on while the program runs`() async throws {
+    let folder = try TestFolder()
+    let file = folder.path(of: "seen")
+    let script = shell("printf part; until [ -e \"$1\" ]; do sleep 0.01; done", file)
+    let result = try await script.onOutputChunk { _ in try folder.write("", to: "seen") }
+      .run().get()
+    #expect(result.output.text == "part")
+  }
+
+  @Test(.timeLimit(.minutes(10)), arguments: [false, true])
+  func `X4: a program blocks while its lines are not consumed`(areChunks: Bool) async throws {
     let folder = try TestFolder()
     let end = folder.path(of: "end")
     let gate = Gate()
     let lines = Lock(0)
     let launched = Lock<Int32>(0)
     // The pipe and the buffer of lines reaper about a tenth of the output.
-    let run = shell("seq 300000; touch \"$1\"", end).sendingOutput(to: .kept(first: 0))
+    let handle: @Sendable (Int) async throws -> Void = { new in
+      let isFirst = lines.withLock { lines in
+        lines += new
+        return lines == new
+      }
+      if isFirst { try await gate.pass() }
+    }
+    let process = shell("seq 300000; touch \"$1\"", end).sendingOutput(to: .kept(first: 0))
       .onLaunch { process in launched.withLock { $0 = process.processIdentifier } }
-      .onOutputLine { _ in
-        let count = lines.withLock { lines in
-          lines += 1
-          return lines
-        }
-        if count == 1 { try await gate.pass() }
-      }.start()
+    let run =
+      areChunks
+      ? process.onOutputChunk { try await handle($0.count { $0 == UInt8(ascii: "\n") }) }.start()
+      : process.onOutputLine { _ in try await handle(1) }.start()
     await gate.waitForArrivals(1)
     let group = launched.withLock { $0 }
     let blockedSamples = Lock(0)

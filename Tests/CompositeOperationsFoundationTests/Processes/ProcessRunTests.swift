@@ -12,6 +12,23 @@ import Testing
     #expect(result.status == .exited(0))
   }
 
+  @Test func `arguments need not be UTF-8, and messages show their bytes`() async throws {
+    let arguments: [[UInt8]] = [Array("[%s]".utf8), [0xFF, 0x66, 0x80], Array("ä".utf8), []]
+    let operation = ProcessOperation("printf", rawArguments: arguments)
+    let expected = arguments.dropFirst().map { Array("[".utf8) + $0 + Array("]".utf8) }.joined()
+    #expect(try await operation.run().get().output.bytes == Array(expected))
+    #expect(operation.arguments == ["[%s]", "\u{FFFD}f\u{FFFD}", "ä", ""])
+    #expect(operation.rawArguments == arguments)
+    let error = try await #require(throws: ProcessExitError.self) {
+      try await ProcessOperation("false", rawArguments: arguments).run().get()
+    }
+    #expect(error.description.hasPrefix(#"false '[%s]' $'\xfff\x80' ä '' ended with"#))
+    let zero = try await #require(throws: ProcessLaunchError.self) {
+      try await ProcessOperation("true", rawArguments: [[1], [0]]).run().get()
+    }
+    #expect(zero.reason == .zeroByte(in: .argument(1)))
+  }
+
   @Test func `an operation can run repeatedly`() async throws {
     let operation = ProcessOperation("echo", "again")
     for _ in 0..<3 { #expect(try await operation.run().get().output.text == "again\n") }

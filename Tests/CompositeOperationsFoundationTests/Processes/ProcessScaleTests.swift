@@ -59,6 +59,34 @@ import Testing
     }
   }
 
+  @Test func `X2: pipelines and streamed inputs leave no descriptor open, however they end`() async
+  {
+    await #expect(processExitsWith: .success) {
+      let cat = ProcessOperation("cat")
+      let endless = AsyncStream<[UInt8]> { [UInt8](repeating: 0, count: 1 << 16) }
+      let pipelines = [
+        ProcessOperation("yes").piped(into: ProcessOperation("head", "-n", "1")),
+        cat.reading(.stream(endless)).piped(into: cat).piped(into: shell("head -c 9; exit 1")),
+        ProcessOperation("no-such-program").piped(into: cat),
+        cat.reading(.stream(endless)).piped(into: ProcessOperation("no-such-program")),
+        cat.piped(into: ProcessOperation("cat", "a\0b")).piped(into: cat),
+        ProcessOperation("yes").piped(into: cat.sendingOutput(to: .whole(limit: 10))),
+      ]
+      for pipeline in pipelines { _ = await pipeline.run() }
+      _ = await ParallelOperation([cat, cat]).run()
+      let before = try ResourceCounts.now
+      for _ in 0..<20 {
+        for pipeline in pipelines { _ = await pipeline.run() }
+        let run = pipelines[1].piped(into: shell("exec sleep 3600")).start()
+        await Task.yield()
+        run.cancel()
+        #expect(await run.outcome.isCancelled)
+        _ = await cat.reading(.stream(endless)).sendingOutput(to: .whole(limit: 10)).run()
+      }
+      #expect(try ResourceCounts.now == before)
+    }
+  }
+
   @Test func `too many open files are an error with the remedy`() async {
     await #expect(processExitsWith: .success) {
       for _ in 0..<2 { _ = await ProcessOperation("true").run() }

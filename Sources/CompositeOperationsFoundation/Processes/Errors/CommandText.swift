@@ -1,11 +1,13 @@
+internal import SystemSupport
+
 /// A command in the syntax of a shell, for display. Long commands are truncated.
 struct CommandText: CustomStringConvertible {
   let description: String
 
-  init(_ program: String, _ arguments: [String]) {
+  init(_ program: String, _ arguments: [[UInt8]]) {
     var words: [String] = []
     var length = 0
-    for word in [program] + arguments {
+    for word in [Array(program.utf8)] + arguments {
       // A longer text would not be read.
       if length > 400 {
         words.append("…")
@@ -15,6 +17,11 @@ struct CommandText: CustomStringConvertible {
       length += words.last?.utf8.count ?? 0
     }
     description = words.joined(separator: " ")
+  }
+
+  private static func quoted(_ word: [UInt8]) -> String {
+    if let text = String(validating: word, as: UTF8.self) { return quoted(text) }
+    return ShellText.escaped(word.prefix(100), utf8: nil) + (word.count > 100 ? "…" : "")
   }
 
   static func quoted(_ word: String) -> String {

@@ -6,8 +6,9 @@ public import Foundation
 public struct ProcessExitError: Error, CustomStringConvertible {
   /// The program, as it was passed to the operation.
   public let program: String
-  /// The arguments of the program.
+  /// The arguments of the program, with U+FFFD for bytes that are not UTF-8.
   public let arguments: [String]
+  private let command: String
   /// The working folder of the program; nil for the one of this process.
   public let folder: String?
   /// How the program ended, and the output that was kept.
@@ -24,7 +25,8 @@ public struct ProcessExitError: Error, CustomStringConvertible {
     _ configuration: ProcessConfiguration, _ result: ProcessResult, lastErrorOutput: [UInt8]
   ) {
     program = configuration.program
-    arguments = configuration.arguments
+    arguments = configuration.argumentTexts
+    command = configuration.command
     folder = configuration.folder
     self.result = result
     self.lastErrorOutput = String(decoding: lastErrorOutput, as: UTF8.self)
@@ -38,7 +40,7 @@ public struct ProcessExitError: Error, CustomStringConvertible {
   /// The command, the status, and the last 20 lines of `lastErrorOutput` at most.
   public var description: String {
     let place = folder.map { " in " + CommandText.quoted($0) } ?? ""
-    let head = "\(CommandText(program, arguments))\(place) ended with \(result.status)"
+    let head = "\(command)\(place) ended with \(result.status)"
     let lines = lastErrorOutput.split(whereSeparator: \.isNewline).suffix(20)
     if lines.isEmpty { return head + (source.map { " and wrote nothing to \($0)" } ?? "") }
     return head + ":\n" + lines.map { "  \($0)" }.joined(separator: "\n")
@@ -54,17 +56,19 @@ extension ProcessExitError: LocalizedError {
 public struct ProcessStatusLostError: Error, CustomStringConvertible {
   /// The program, as it was passed to the operation.
   public let program: String
-  /// The arguments of the program.
+  /// The arguments of the program, with U+FFFD for bytes that are not UTF-8.
   public let arguments: [String]
+  private let command: String
 
   init(_ configuration: ProcessConfiguration) {
     program = configuration.program
-    arguments = configuration.arguments
+    arguments = configuration.argumentTexts
+    command = configuration.command
   }
 
   /// The command, the problem, and what to do.
   public var description: String {
-    "\(CommandText(program, arguments)) has ended, but its exit status is lost. This process must "
+    "\(command) has ended, but its exit status is lost. This process must "
       + "neither ignore SIGCHLD nor wait for children that it does not know: look for "
       + "signal(SIGCHLD, SIG_IGN) and wait()."
   }
@@ -83,20 +87,22 @@ extension ProcessStatusLostError: LocalizedError {
 public struct ProcessLeftRunningError: Error, CustomStringConvertible {
   /// The program, as it was passed to the operation.
   public let program: String
-  /// The arguments of the program.
+  /// The arguments of the program, with U+FFFD for bytes that are not UTF-8.
   public let arguments: [String]
+  private let command: String
   /// The process identifier of the program.
   public let processIdentifier: Int32
 
   init(_ configuration: ProcessConfiguration, identifier: Int32) {
     program = configuration.program
-    arguments = configuration.arguments
+    arguments = configuration.argumentTexts
+    command = configuration.command
     processIdentifier = identifier
   }
 
   /// The command, the process identifier, and what to do.
   public var description: String {
-    "\(CommandText(program, arguments)) is still running as process \(processIdentifier): "
+    "\(command) is still running as process \(processIdentifier): "
       + "this process may not signal it. End it by hand, or as the user that it runs as."
   }
 }

@@ -51,8 +51,9 @@ public struct ProcessLaunchError: Error, CustomStringConvertible {
 
   /// The program, as it was passed to the operation.
   public let program: String
-  /// The arguments of the program.
+  /// The arguments of the program, with U+FFFD for bytes that are not UTF-8.
   public let arguments: [String]
+  private let command: String
   /// Why the program could not be started.
   public let reason: Reason
   /// The file that was found for the program; nil if none was.
@@ -60,15 +61,15 @@ public struct ProcessLaunchError: Error, CustomStringConvertible {
 
   init(_ configuration: ProcessConfiguration, _ reason: Reason, file: String? = nil) {
     program = configuration.program
-    arguments = configuration.arguments
+    arguments = configuration.argumentTexts
+    command = configuration.command
     self.reason = reason
     self.file = file
   }
 
   /// The command, the reason, and what to do.
   public var description: String {
-    let command = CommandText(program, arguments).description
-    return "\(command) cannot be started: \(cause)"
+    "\(command) cannot be started: \(cause)"
   }
 
   private var cause: String {

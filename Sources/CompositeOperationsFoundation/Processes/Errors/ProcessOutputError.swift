@@ -29,8 +29,9 @@ public struct ProcessOutputError: Error, CustomStringConvertible {
 
   /// The program, as it was passed to the operation.
   public let program: String
-  /// The arguments of the program.
+  /// The arguments of the program, with U+FFFD for bytes that are not UTF-8.
   public let arguments: [String]
+  private let command: String
   /// The working folder of the program; nil for the one of this process.
   public let folder: String?
   /// How the program ended, and the output that was kept.
@@ -41,7 +42,8 @@ public struct ProcessOutputError: Error, CustomStringConvertible {
 
   init(_ configuration: ProcessConfiguration, _ result: ProcessResult, _ reason: Reason) {
     program = configuration.program
-    arguments = configuration.arguments
+    arguments = configuration.argumentTexts
+    command = configuration.command
     folder = configuration.folder
     self.result = result
     self.reason = reason
@@ -51,7 +53,7 @@ public struct ProcessOutputError: Error, CustomStringConvertible {
   /// The command, the reason, and what to do.
   public var description: String {
     let place = folder.map { " in " + CommandText.quoted($0) } ?? ""
-    return "\(CommandText(program, arguments))\(place) \(cause)"
+    return "\(command)\(place) \(cause)"
   }
 
   private var cause: String {

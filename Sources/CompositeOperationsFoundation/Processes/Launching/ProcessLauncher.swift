@@ -52,6 +52,8 @@ struct ProcessLauncher {
       errorOutput: errorOutput.place)
     switch AdoptedProcesses.starting(plan.spawn) {
     case .success(let identifier):
+      // Only now, because a launch may be tried again.
+      configuration.closePipeEnds()
       return Launched(
         identifier: identifier, input: input.ours.take(), output: output.ours.take(),
         errorOutput: errorOutput.ours.take())
@@ -60,9 +62,11 @@ struct ProcessLauncher {
   }
 
   private func inputStream() throws(ProcessLaunchError) -> Stream {
-    switch configuration.input {
+    switch configuration.input.kind {
     case .nothing: return Stream(constant: Int32(process_stream_null))
-    case .bytes, .text: return try pipe(keepingReader: false)
+    case .inherited: return Stream(constant: Int32(process_stream_inherited))
+    case .bytes, .stream: return try pipe(process_own_writer)
+    case .pipe(let end): return Stream(constant: end.number)
     case .file(let path):
       let file = open(path, process_access_read)
       switch file {
@@ -74,9 +78,10 @@ struct ProcessLauncher {
 
   private func outputStream(_ output: OutputConfiguration) throws(ProcessLaunchError) -> Stream {
     switch output.destination.kind {
-    case .whole, .kept: return try pipe(keepingReader: true)
+    case .whole, .kept: return try pipe(process_own_reader)
     case .discarded: return Stream(constant: Int32(process_stream_null))
     case .inherited: return Stream(constant: Int32(process_stream_inherited))
+    case .pipe(let end): return Stream(constant: end.number)
     case .file(let path, let isAppended):
       switch open(path, isAppended ? process_access_append : process_access_replace) {
       case .success(let number): return Stream(theirs: owned(number))
@@ -85,11 +90,11 @@ struct ProcessLauncher {
     }
   }
 
-  private func pipe(keepingReader keepsReader: Bool) throws(ProcessLaunchError) -> Stream {
+  private func pipe(_ own: process_own_end) throws(ProcessLaunchError) -> Stream {
     var ends: [Int32] = [-1, -1]
-    let error = unsafe process_pipe(&ends, keepsReader)
+    let error = unsafe process_pipe(&ends, own)
     if error != 0 { throw ProcessLaunchError(configuration, .system(.init(code: error))) }
-    let (ours, theirs) = keepsReader ? (ends[0], ends[1]) : (ends[1], ends[0])
+    let (ours, theirs) = own == process_own_reader ? (ends[0], ends[1]) : (ends[1], ends[0])
     return Stream(theirs: owned(theirs), ours: owned(ours))
   }
 
@@ -112,8 +117,8 @@ extension ProcessLauncher {
   private func checkTexts() throws(ProcessLaunchError) {
     if configuration.program.isEmpty { throw ProcessLaunchError(configuration, .emptyName) }
     try check(configuration.program, .program)
-    for (index, argument) in configuration.arguments.enumerated() {
-      try check(argument, .argument(index))
+    for (index, argument) in configuration.arguments.enumerated() where argument.contains(0) {
+      throw ProcessLaunchError(configuration, .zeroByte(in: .argument(index)))
     }
     if let folder = configuration.folder { try check(folder, .folder) }
     for (name, value) in configuration.environment.given {
@@ -123,7 +128,7 @@ extension ProcessLauncher {
       try check(name, .variable(name))
       if let value { try check(value, .variable(name)) }
     }
-    if case .file(let path) = configuration.input { try check(path, .path) }
+    if case .file(let path) = configuration.input.kind { try check(path, .path) }
     for output in [configuration.output, configuration.errorOutput] {
       if case .file(let path, _) = output.destination.kind { try check(path, .path) }
     }
@@ -148,7 +153,9 @@ private struct Plan {
 
   func spawn() -> Result<Int32, ProcessLaunchError.Failure> {
     var identifier: Int32 = 0
-    let arguments = PackedTexts([configuration.program] + configuration.arguments)
+    var arguments = PackedTexts()
+    arguments.append(configuration.program.utf8)
+    for argument in configuration.arguments { arguments.append(argument) }
     let variables = configuration.environment.texts
     var plan = unsafe process_plan()
     unsafe plan.argument_count = arguments.count
@@ -157,7 +164,7 @@ private struct Plan {
     unsafe plan.output = output
     unsafe plan.error = errorOutput
     unsafe plan.place =
-      switch configuration.place {
+      switch configuration.effectivePlace {
       case .newGroup: process_place_group
       case .newSession: process_place_session
       case .ownGroup: process_place_own_group

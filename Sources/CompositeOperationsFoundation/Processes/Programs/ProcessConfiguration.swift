@@ -1,8 +1,10 @@
+internal import SystemSupport
+
 /// The program that a ``ProcessOperation`` runs: its arguments, its environment, its standard
 /// streams, and how its end is handled.
 struct ProcessConfiguration: Sendable {
   let program: String
-  let arguments: [String]
+  let arguments: [[UInt8]]
   /// The working folder of the program; nil for the one of this process.
   let folder: String?
 
@@ -22,11 +24,27 @@ struct ProcessConfiguration: Sendable {
   var onLaunch: (@Sendable (RunningProcess) -> Void)?
   var place = ProcessPlace.newGroup
 
-  init(program: String, arguments: [String], folder: String?) {
+  init(program: String, arguments: [[UInt8]], folder: String?) {
     self.program = program
     self.arguments = arguments
     self.folder = folder
   }
+
+  /// The arguments as texts, with U+FFFD for bytes that are not UTF-8.
+  var argumentTexts: [String] { arguments.map { String(decoding: $0, as: UTF8.self) } }
+
+  /// Where the program runs. The system would stop it in another group when it reads the terminal.
+  var effectivePlace: ProcessPlace {
+    if case .inherited = input.kind, place == .newGroup,
+      FileDescriptor(rawValue: 0).isTerminal
+    {
+      return .ownGroup
+    }
+    return place
+  }
+
+  /// The command for messages.
+  var command: String { CommandText(program, arguments).description }
 }
 
 /// Where a program runs.
@@ -40,34 +58,17 @@ package enum ProcessPlace: Sendable {
   case ownGroup
 }
 
-/// The standard input of a program.
-public enum ProcessInput: Sendable {
-  /// No input. It ends at once.
-  case nothing
-  /// Bytes.
-  case bytes([UInt8])
-  /// A text, encoded as UTF-8.
-  case text(String)
-  /// The contents of a file, or of a named pipe that already has a writer. A relative path starts
-  /// at the working folder of this process.
-  case file(String)
+/// The closure that receives an output while it arrives.
+enum OutputHandler: Sendable {
+  typealias Lines = nonisolated(nonsending) @Sendable (String) async throws -> Void
+  typealias Chunks = nonisolated(nonsending) @Sendable ([UInt8]) async throws -> Void
+
+  case lines(Lines)
+  case chunks(Chunks)
 }
 
-extension ProcessInput {
-  /// The bytes to write into a pipe; empty if there is none.
-  var bytes: [UInt8] {
-    switch self {
-    case .nothing, .file: []
-    case .bytes(let bytes): bytes
-    case .text(let text): Array(text.utf8)
-    }
-  }
-}
-
-/// The destination of one of a program's outputs, and the handler of its lines.
+/// The destination of one of a program's outputs, and the closure that receives it.
 struct OutputConfiguration: Sendable {
-  typealias LineHandler = nonisolated(nonsending) @Sendable (String) async throws -> Void
-
   static let standardOutput = OutputConfiguration(copy: .kept(first: 16 << 20))
   static let standardError = OutputConfiguration(copy: .kept(last: 64 << 10))
 
@@ -75,30 +76,30 @@ struct OutputConfiguration: Sendable {
   private var chosen: ProcessOutput.Destination?
   /// The part that the result has by default if a closure receives the whole output.
   private let copy: ProcessOutput.Destination
-  private(set) var lineHandler: LineHandler?
+  private(set) var handler: OutputHandler?
 
   private init(copy: ProcessOutput.Destination) { self.copy = copy }
 
   /// By default, either the result or the closure has the whole output.
   var destination: ProcessOutput.Destination {
-    chosen ?? (lineHandler == nil ? .whole(limit: 16 << 20) : copy)
+    chosen ?? (handler == nil ? .whole(limit: 16 << 20) : copy)
   }
 
   mutating func send(to destination: ProcessOutput.Destination) {
     chosen = destination
-    if !isKept { lineHandler = nil }
+    if !isKept { handler = nil }
   }
 
-  mutating func handleLines(with handler: @escaping LineHandler) {
+  mutating func handle(with handler: OutputHandler) {
     if !isKept { chosen = .kept(first: 0) }
-    lineHandler = handler
+    self.handler = handler
   }
 
   /// Whether this process reads the output.
   var isKept: Bool {
     switch destination.kind {
     case .whole, .kept: true
-    case .discarded, .inherited, .file: false
+    case .discarded, .inherited, .file, .pipe: false
     }
   }
 }

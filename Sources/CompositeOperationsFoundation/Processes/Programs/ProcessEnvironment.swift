@@ -71,10 +71,6 @@ struct PackedTexts {
   private(set) var count = 0
   private var bytes: [CChar] = []
 
-  init(_ texts: [String] = []) {
-    for text in texts { append(text.utf8) }
-  }
-
   mutating func append(_ text: some Sequence<UInt8>) {
     bytes.append(contentsOf: text.lazy.map { CChar(bitPattern: $0) })
     bytes.append(0)

@@ -45,6 +45,7 @@ extension ProcessOutput {
       case discarded
       case inherited
       case file(String, isAppended: Bool)
+      case pipe(PipeEnd)
     }
 
     let kind: Kind

@@ -30,6 +30,8 @@ public struct ProcessSignal: RawRepresentable, Sendable, Hashable, CustomStringC
   public static let stop = ProcessSignal(rawValue: SystemSignal.stop)
   /// SIGCONT: resumes a suspended process.
   public static let goOn = ProcessSignal(rawValue: SystemSignal.continue)
+  /// SIGPIPE: the process has written to a pipe that nothing reads any more.
+  public static let brokenPipe = ProcessSignal(rawValue: SystemSignal.brokenPipe)
   /// SIGUSR1: defined by the program.
   public static let user1 = ProcessSignal(rawValue: SystemSignal.user1)
   /// SIGUSR2: defined by the program.

@@ -5,12 +5,15 @@ final class ChildProcess: Sendable {
   let configuration: ProcessConfiguration
   let mailbox = ProcessMailbox()
   let reaper = ProcessReaper()
+  /// The standard input, if it is a stream.
+  let input: InputBuffer?
   private let watcher: ProcessWatcher
   private let cancelled = Atomic<Bool>(false)
 
   /// - Throws: ``ProcessLaunchError`` if no watcher can be created.
   init(_ configuration: ProcessConfiguration) throws(ProcessLaunchError) {
     self.configuration = configuration
+    if case .stream = configuration.input.kind { input = InputBuffer() } else { input = nil }
     do { watcher = try ProcessWatcher.next() } catch {
       throw ProcessLaunchError(configuration, .system(error))
     }
@@ -23,6 +26,16 @@ final class ChildProcess: Sendable {
     cancelled.store(true, ordering: .releasing)
     watcher.post(.cancel(self))
   }
+
+  /// Adds bytes to the standard input, and waits while there is no room for others.
+  ///
+  /// - Returns: Whether the program may read more.
+  func write(_ bytes: some Sequence<UInt8>) async -> Bool {
+    await input?.append(bytes) { watcher.post(.write(self)) } ?? false
+  }
+
+  /// Ends the standard input.
+  func finishInput() { input?.finish { watcher.post(.write(self)) } }
 
   /// Whether the program must not be started any more.
   var isCancelled: Bool { cancelled.load(ordering: .acquiring) }

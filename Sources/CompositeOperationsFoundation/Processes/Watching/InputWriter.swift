@@ -4,11 +4,17 @@ internal import SystemSupport
 /// Writes the standard input of a process, as fast as the process reads it.
 final class InputWriter {
   private var rest: ArraySlice<UInt8>
+  /// Where the next bytes come from; nil if `rest` has all.
+  private let buffer: InputBuffer?
   private var owned: OwnedFileDescriptor?
   private var isWatched = false
 
-  init(_ input: ProcessInput, into descriptor: consuming OwnedFileDescriptor?) {
-    rest = input.bytes[...]
+  /// - Parameter buffer: Where the bytes of a stream come from.
+  init(
+    _ input: ProcessInput, _ buffer: InputBuffer?, into descriptor: consuming OwnedFileDescriptor?
+  ) {
+    if case .bytes(let bytes) = input.kind { rest = bytes[...] } else { rest = [] }
+    self.buffer = buffer
     owned = descriptor
   }
 
@@ -16,12 +22,20 @@ final class InputWriter {
   /// reader any more, which is no error.
   func write(on watch: Int32, as token: UInt64) {
     guard let descriptor = owned?.descriptor else { return }
+    if rest.isEmpty, let buffer {
+      switch buffer.take() {
+      case .bytes(let bytes): rest = bytes[...]
+      case .nothing: return unwatch(on: watch)
+      case .end: return close(on: watch)
+      }
+    }
     // The watching thread blocks SIGPIPE.
     let count = unsafe try? rest.withUnsafeBytes { bytes in
       try unsafe descriptor.writeAvailable(bytes, brokenPipe: .signal)
     }
-    guard let count, count < rest.count else { return close(on: watch) }
+    guard let count else { return close(on: watch) }
     rest = rest.dropFirst(count)
+    if rest.isEmpty, buffer == nil { return close(on: watch) }
     if !isWatched {
       isWatched =
         process_watch_add(watch, descriptor.rawValue, process_interest_writable, token) == 0
@@ -29,10 +43,16 @@ final class InputWriter {
   }
 
   func close(on watch: Int32) {
+    unwatch(on: watch)
+    owned = nil
+    rest = []
+    buffer?.close()
+  }
+
+  private func unwatch(on watch: Int32) {
     if let number = owned?.descriptor.rawValue, isWatched {
       process_watch_remove(watch, number, process_interest_writable)
     }
-    owned = nil
-    rest = []
+    isWatched = false
   }
 }

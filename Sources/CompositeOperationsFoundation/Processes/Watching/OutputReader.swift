@@ -10,7 +10,8 @@ final class OutputReader {
   /// The maximum number of bytes in a pipe, unless a process is privileged.
   static let pipeCapacity = 1 << 20
 
-  let deliversLines: Bool
+  /// Whether a closure receives the output while it arrives.
+  let isHandled: Bool
   /// How many of the last bytes the result has; nil if it has the first ones.
   private let tailLimit: Int?
   /// The limit that the output must not exceed; nil if a part of it may be dropped.
@@ -29,7 +30,7 @@ final class OutputReader {
   ) {
     hasEnded = descriptor == nil
     owned = descriptor
-    deliversLines = configuration.lineHandler != nil
+    isHandled = configuration.handler != nil
     switch configuration.destination.kind {
     case .whole(let limit):
       (tailLimit, wholeLimit) = (nil, limit)
@@ -37,7 +38,7 @@ final class OutputReader {
     case .kept(let first, let last):
       (tailLimit, wholeLimit) = (first == 0 ? last : nil, nil)
       outputBuffer = OutputBuffer(first: first, last: max(last, errorTail))
-    case .discarded, .inherited, .file:
+    case .discarded, .inherited, .file, .pipe:
       (tailLimit, wholeLimit) = (nil, nil)
       outputBuffer = OutputBuffer(first: 0, last: 0)
     }

@@ -13,6 +13,8 @@ final class ProcessWatcher: Sendable {
     case cancel(ChildProcess)
     /// There is room again for its output.
     case read(OutputStream, of: ChildProcess)
+    /// There is more input for it, or the input has ended.
+    case write(ChildProcess)
   }
 
   let watch: Int32

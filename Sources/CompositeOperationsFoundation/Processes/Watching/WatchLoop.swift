@@ -44,6 +44,7 @@ final class WatchLoop {
       }
     case .read(let stream, let child):
       update(identifiers[ObjectIdentifier(child)]) { $0.resumeReading(stream) }
+    case .write(let child): update(identifiers[ObjectIdentifier(child)]) { $0.writeInput() }
     }
   }
 

@@ -50,7 +50,7 @@ final class WatchedChild {
     self.end = end >= 0 ? OwnedFileDescriptor(FileDescriptor(rawValue: end)) : nil
     machine = StateMachine(
       gracePeriod: configuration.gracePeriod, drainTime: configuration.drainTime)
-    input = InputWriter(configuration.input, into: launched.input.take())
+    input = InputWriter(configuration.input, child.input, into: launched.input.take())
     output = OutputReader(
       configuration.output, errorTail: configuration.isMerged ? OutputReader.errorTailLimit : 0,
       from: launched.output.take())
@@ -214,7 +214,7 @@ extension WatchedChild {
       }
       left -= count
       if reader.exceededLimit != nil { perform(machine.limitExceeded(at: .now)) }
-      if !reader.deliversLines || machine.isCancelled { continue }
+      if !reader.isHandled || machine.isCancelled { continue }
       if child.mailbox.received(buffer[..<count], from: stream) {
         reader.pause(on: watch)
         if limit == OutputReader.bytesPerTurn { return }
@@ -222,7 +222,7 @@ extension WatchedChild {
     }
   }
 
-  private func writeInput() { input.write(on: watch, as: WatchedPart.input.token(of: identifier)) }
+  func writeInput() { input.write(on: watch, as: WatchedPart.input.token(of: identifier)) }
 
   private func removeEnd() {
     if let number = end?.descriptor.rawValue {
