@@ -1,5 +1,6 @@
 public import CompositeOperations
 public import Foundation
+internal import SystemSupport
 
 /// The error of a collector that did not accept spans.
 public struct OpenTelemetryExportError: RetryAdvising, CustomStringConvertible {
@@ -11,6 +12,8 @@ public struct OpenTelemetryExportError: RetryAdvising, CustomStringConvertible {
     case rejected(spanCount: Int, message: String)
     /// There was no response.
     case unreachable(any Error)
+    /// Sending has not ended within a time limit.
+    case tooSlow(limit: Duration)
   }
 
   /// The URL of the request.
@@ -32,7 +35,7 @@ public struct OpenTelemetryExportError: RetryAdvising, CustomStringConvertible {
     switch reason {
     case .refused(let status, _): [429, 502, 503, 504].contains(status)
     case .rejected: false
-    case .unreachable: true
+    case .unreachable, .tooSlow: true
     }
   }
 
@@ -46,6 +49,9 @@ public struct OpenTelemetryExportError: RetryAdvising, CustomStringConvertible {
         + (message.isEmpty ? "." : ": \(message)")
     case .unreachable(let error):
       "The collector at \(url) cannot be reached: \(error)"
+    case .tooSlow(let limit):
+      "The collector at \(url) has not accepted all runs within \(limit.readableTime). Check whether it "
+        + "answers, or raise the limit."
     }
   }
 }

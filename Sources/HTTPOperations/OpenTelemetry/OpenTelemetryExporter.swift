@@ -15,7 +15,7 @@ internal import SystemSupport
 /// let recorder = TraceRecorder()
 /// _ = await sync.observed(by: recorder).run()
 /// if let collector = URL(string: "http://localhost:4318") {
-///   try await OpenTelemetryExporter(to: collector).export(recorder.trace)
+///   try await OpenTelemetryExporter(to: collector).export(recorder.trace, within: .seconds(5))
 /// }
 /// ```
 ///
@@ -23,14 +23,15 @@ internal import SystemSupport
 /// [protocol](https://opentelemetry.io/docs/specs/otlp/#otlphttp), is retried: after the statuses
 /// 429, 502, 503 and 504, and if there is no response. There are at most 5 attempts. The delays
 /// grow from 1 second to 30 seconds, and are at least the delay in the `Retry-After` header of the
-/// collector.
+/// collector. A collector that accepts connections and never answers takes minutes, so pass a limit at
+/// the end of a program.
 public struct OpenTelemetryExporter: Sendable {
   /// The URL of the requests.
   public let url: URL
   let service: String
   private let headers: [String: String]
   private let session: HTTPSession
-  private let environment: OperationEnvironment
+  let environment: OperationEnvironment
 
   /// Creates an exporter for a collector.
   ///
@@ -56,10 +57,21 @@ public struct OpenTelemetryExporter: Sendable {
   ///
   /// Runs that have not ended are sent with the end of the trace as their end.
   ///
+  /// - Parameters:
+  ///   - trace: The trace.
+  ///   - limit: The maximum duration of all requests and retries, measured by the clock of the
+  ///     environment; nil for no other limits than those of the requests.
   /// - Throws: ``OpenTelemetryExportError`` if the collector is not reached or does not accept the
-  ///   whole trace, and `CancellationError` if the task is cancelled. Requests that were sent
-  ///   before are not undone.
-  public func export(_ trace: OperationTrace) async throws {
+  ///   whole trace within the limit, and `CancellationError` if the task is cancelled. Requests that were
+  ///   sent before are not undone.
+  public func export(_ trace: OperationTrace, within limit: Duration? = nil) async throws {
+    guard let limit else { return try await send(trace) }
+    let isInTime = try await environment.performs(within: limit) { try await send(trace) }
+    try Task.checkCancellation()
+    if !isInTime { throw OpenTelemetryExportError(url: url, reason: .tooSlow(limit: limit)) }
+  }
+
+  private func send(_ trace: OperationTrace) async throws {
     let encoder = OpenTelemetryEncoder(
       service: service, seed: trace.seed, beginning: trace.beginning)
     let end = trace.end
@@ -85,4 +97,34 @@ public struct OpenTelemetryExporter: Sendable {
     attempts: 5, backoff: .exponential(from: .seconds(1)).capped(at: .seconds(30)).jittered(),
     throwing: .lastAttempt
   ) { error in (error as? OpenTelemetryExportError)?.isTransient == true }
+}
+
+extension OperationEnvironment {
+  /// Performs a body, and cancels it after a time.
+  ///
+  /// - Parameters:
+  ///   - limit: The time, measured by the clock of the environment.
+  ///   - begin: Waits until the time begins.
+  /// - Returns: Whether the body has ended by itself. If not, its error is ignored.
+  func performs(
+    within limit: @escaping @autoclosure @Sendable () -> Duration,
+    after begin: @escaping @Sendable () async -> Void = {},
+    _ body: @escaping @Sendable () async throws -> Void
+  ) async throws -> Bool {
+    try await withThrowingTaskGroup(of: Bool.self) { group in
+      group.addTask {
+        try await body()
+        return true
+      }
+      group.addTask {
+        await begin()
+        try? await clock.sleep(for: limit())
+        return false
+      }
+      // A cancellation ends both.
+      let isInTime = try await group.next() == true
+      group.cancelAll()
+      return isInTime
+    }
+  }
 }

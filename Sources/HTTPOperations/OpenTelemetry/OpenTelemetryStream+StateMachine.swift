@@ -6,8 +6,8 @@ extension OpenTelemetryStream {
   struct StateMachine: Sendable {
     private enum State: Sendable {
       case open
-      /// The queue is sent, and events are ignored.
-      case finished
+      /// The queue is sent within a limit, and events are ignored.
+      case finished(within: Duration)
     }
 
     private var state = State.open
@@ -44,20 +44,29 @@ extension OpenTelemetryStream {
       return batch
     }
 
+    /// - Parameter batch: The runs that are dropped.
     /// - Returns: The error of an earlier request, to be freed outside the lock.
     mutating func failed(
-      _ batch: [TraceAssembler.Step], by error: any Error
+      _ batch: [TraceAssembler.Step] = [], by error: any Error
     ) -> (any Error)? {
       droppedCount += batch.count
       return exchange(&self.error, with: error)
     }
 
+    /// How long sending may take after the end of the stream.
+    var limitOfEnd: Duration {
+      switch state {
+      case .open: .zero
+      case .finished(let limit): limit
+      }
+    }
+
     /// Adds the runs in progress to the queue as they are, regardless of its capacity.
-    mutating func finished() {
+    mutating func finished(within limit: Duration) {
       switch state {
       case .finished: break
       case .open:
-        state = .finished
+        state = .finished(within: limit)
         queue += assembler.unfinished.map { .ended($0) }
       }
     }

@@ -12,6 +12,7 @@ internal import OperationTracing
 ///   _ = await sync.observed(by: stream).run()
 ///   stream.finish()
 ///   await posting
+///   if let error = stream.lastError { print(stream.droppedCount, "runs were dropped:", error) }
 /// }
 /// ```
 ///
@@ -20,6 +21,9 @@ internal import OperationTracing
 /// Runs that the collector does not accept are dropped too. ``droppedCount`` counts both, and
 /// ``lastError`` has the reason. Memory grows with the number of runs in progress; it is bounded
 /// for ended runs.
+///
+/// A collector that does not answer delays the end of the program by 5 seconds, or by the limit that is
+/// passed to ``finish(within:)``.
 public final class OpenTelemetryStream: OperationObserver {
   private let exporter: OpenTelemetryExporter
   private let beginning = TraceBeginning()
@@ -27,6 +31,9 @@ public final class OpenTelemetryStream: OperationObserver {
   private let machine: BusyLock<StateMachine>
   private let signals: AsyncStream<Void>
   private let signal: AsyncStream<Void>.Continuation
+  /// It ends with the stream.
+  private let untilEnd: AsyncStream<Never>
+  private let end: AsyncStream<Never>.Continuation
 
   /// Creates a stream to a collector.
   ///
@@ -44,6 +51,7 @@ public final class OpenTelemetryStream: OperationObserver {
     self.batchLimit = batchLimit
     machine = BusyLock(StateMachine(from: beginning, capacity: capacity))
     (signals, signal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    (untilEnd, end) = AsyncStream.makeStream()
   }
 
   /// Adds a run to the queue when it ends.
@@ -54,23 +62,43 @@ public final class OpenTelemetryStream: OperationObserver {
 
   /// Sends runs as they end.
   ///
-  /// It returns when ``finish()`` has been called and everything is sent, or when the task is
-  /// cancelled; the queue is then dropped. Call it only once.
+  /// It returns when ``finish(within:)`` has been called and everything is sent, or the limit of that call
+  /// has passed; or when the task is cancelled. The queue is dropped in the latter two cases. Call it only
+  /// once.
   public func run() async {
-    await send()
-    for await _ in signals { await send() }
-    if Task.isCancelled { return machine.withLock { $0.cancelled() } }
-    await send()
+    // The body throws no error.
+    let isInTime = try? await exporter.environment.performs(
+      within: self.machine.withLock(\.limitOfEnd),
+      after: { [untilEnd] in for await _ in untilEnd {} },
+      { [self] in
+        await send()
+        for await _ in signals { await send() }
+        if !Task.isCancelled { await send() }
+      })
+    let limit = machine.withLock { machine in
+      machine.cancelled()
+      return machine.limitOfEnd
+    }
+    if isInTime == true || Task.isCancelled { return }
+    let error = OpenTelemetryExportError(url: exporter.url, reason: .tooSlow(limit: limit))
+    _ = machine.withLock { $0.failed(by: error) }
   }
 
   /// Ends the stream. Runs in progress are sent as unfinished, and later runs are not sent.
-  public func finish() {
-    machine.withLock { $0.finished() }
+  ///
+  /// After a limit, ``run()`` cancels the request in progress and drops the runs that were not sent.
+  /// ``droppedCount`` has their number, and ``lastError`` the reason.
+  ///
+  /// - Parameter limit: How long sending may take from now on, measured by the clock of the exporter's
+  ///   environment. The first call counts.
+  public func finish(within limit: Duration = .seconds(5)) {
+    machine.withLock { $0.finished(within: limit) }
     signal.finish()
+    end.finish()
   }
 
   /// How many runs were dropped: because the queue was full, because the collector did not accept
-  /// them, or because ``run()`` was cancelled.
+  /// them, or not in time, or because ``run()`` was cancelled.
   public var droppedCount: Int { machine.withLock { $0.droppedCount } }
 
   /// The error of the last request that failed, usually an ``OpenTelemetryExportError``; nil if
