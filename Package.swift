@@ -154,6 +154,11 @@ let package = Package(
         "SystemSupport", "TestSupport",
       ],
       swiftSettings: strictTests),
+    // Tests send it signals.
+    .executableTarget(
+      name: "SignalledProgram",
+      dependencies: ["CompositeOperations", "CompositeOperationsFoundation"],
+      path: "Tests/SignalledProgram", swiftSettings: strict),
     .testTarget(
       name: "HTTPOperationsTests",
       dependencies: [

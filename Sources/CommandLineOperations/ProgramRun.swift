@@ -41,8 +41,7 @@ public struct ProgramRun<Success: Sendable>: Sendable {
   ///
   /// A second signal ends the process at once, with the status of the signal. Signals that the parent
   /// process has set to be ignored, as `nohup` does, stay ignored. After the run, the signals have
-  /// their default action again, so that output which blocks can be interrupted. Only one run of a
-  /// process at a time may handle the signals.
+  /// their default action again, so that output which blocks can be interrupted.
   ///
   /// - Parameters:
   ///   - operation: The work of the program.

@@ -29,8 +29,7 @@ extension DurableWorker {
   /// continues it at once. That counts neither as an attempt nor as the end of a process. A second signal cancels
   /// the steps at once.
   ///
-  /// The signals have their former effect when the call returns. A process can handle signals in one place only, so
-  /// use it in a program that does not handle them otherwise, as `ProgramRun` does.
+  /// The signals have their default effect when the call returns, unless another run of the process handles them.
   ///
   /// - Parameters:
   ///   - signals: The signals. A signal that the parent process ignores, such as by `nohup`, has no effect.
@@ -47,10 +46,10 @@ extension DurableWorker {
     let worker = withEnd
     let received = SignalCount()
     let started = Lock<OperationRun<Void>?>(nil)
-    let handler: EndSignals
+    let handler: ReceivedSignals
     do {
       // Before the worker begins: a signal would end the process.
-      handler = try EndSignals(signals.map(\.number)) {
+      handler = try ReceivedSignals(signals.map(\.number)) { _ in
         if received.next() > 1 {
           started.withLock(\.self)?.cancel()
           return
@@ -85,30 +84,5 @@ private final class SignalCount: Sendable {
       value += 1
       return value
     }
-  }
-}
-
-/// Calls a closure for each signal. The signals arrive through a pipe, which a dispatch source reads.
-private final class EndSignals {
-  private let source: any DispatchSourceRead
-  private let caught: [Int32]
-
-  init(_ signals: [Int32], _ body: @escaping @Sendable () -> Void) throws(SystemError) {
-    // It stays open: a signal handler that another thread runs may write to it later.
-    let pipe = try FileDescriptor.pipe()
-    source = DispatchSource.makeReadSource(
-      fileDescriptor: pipe.reader.rawValue, queue: DispatchQueue(label: "ends of workers"))
-    source.setEventHandler {
-      var received: [UInt8] = [0]
-      if (try? pipe.reader.read(into: &received)) == 1 { body() }
-    }
-    source.activate()
-    caught = SystemSignal.forward(signals, to: pipe.writer)
-  }
-
-  /// Restores the default action of the signals.
-  func end() {
-    for signal in caught { SystemSignal.restoreDefault(signal) }
-    source.cancel()
   }
 }

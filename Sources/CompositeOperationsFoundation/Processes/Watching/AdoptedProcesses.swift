@@ -32,6 +32,17 @@ package enum AdoptedProcesses {
     return result
   }
 
+  /// Sends SIGKILL to all programs that this process has started, and to their groups.
+  static func killPrograms() {
+    // Under the lock, so that no program is reaped, whose identifier another process could get.
+    programs.withLock { programs in
+      for program in programs.started {
+        try? SystemProcess.send(SystemSignal.kill, toGroup: program)
+        try? SystemProcess.send(SystemSignal.kill, to: program)
+      }
+    }
+  }
+
   /// Collects the status of a program that has ended.
   static func reapProgram(_ process: Int32, _ end: inout process_end) -> Bool {
     programs.withLock { programs in
