@@ -3,7 +3,7 @@ public enum BadRowPolicy: Hashable, Sendable {
   /// The import fails.
   case refused
   /// The import skips bad rows and reports them in its result. It fails if there are more of them
-  /// than this.
+  /// than this, counted by ``RowProblem/rowCount``.
   case skipped(atMost: Int)
 }
 
@@ -15,10 +15,11 @@ struct ImportProblems {
   }
 
   private(set) var problems: [RowProblem] = []
-  private let limit: Int
+  /// The number of rows that may still be skipped.
+  private var allowed: Int
 
   init(_ badRows: BadRowPolicy) {
-    limit =
+    allowed =
       switch badRows {
       case .refused: 0
       case .skipped(let count): count
@@ -42,8 +43,10 @@ struct ImportProblems {
   ///
   /// - Throws: ``Full`` if there are more than are allowed.
   mutating func add(_ new: [RowProblem]) throws {
-    if new.isEmpty { return }
-    problems += new.sorted(by: RowProblem.precedes)
-    if problems.count > limit { throw Full(problems: Array(problems.prefix(limit + 1))) }
+    for problem in new.sorted(by: RowProblem.precedes) {
+      problems.append(problem)
+      if problem.rowCount > allowed { throw Full(problems: problems) }
+      allowed -= problem.rowCount
+    }
   }
 }

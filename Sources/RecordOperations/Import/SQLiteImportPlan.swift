@@ -83,8 +83,7 @@ struct SQLiteImportPlan: ImportPlan {
   func insertCells(of rows: ImportedRows, _ problems: inout [RowProblem]) throws -> Int {
     let (batch, isText, emptyIsNull) = (rows.cells, rows.isText, rows.emptyIsNull)
     return try unsafe batch.bytes.withUnsafeBytes { bytes in
-      let problem = { RowProblem(line: batch.line(of: $0), $1) }
-      return try insert(rows.range, &problems, problem) { row, statement, place in
+      try insert(rows.range, &problems, batch.problem) { row, statement, place in
         let cells = batch.cellRange(of: row)
         guard cells.count == columns.count else {
           throw ImportRejection.cellCount(cells.count, expected: columns.count)

@@ -103,9 +103,12 @@ final class ServedImportTarget: ImportTarget {
 /// The place of a row in a file.
 private struct RowPlace {
   let line: Int
+  let lastLine: Int
   var number = 1
 
-  func problem(_ text: String) -> RowProblem { RowProblem(line: line, number: number, text) }
+  func problem(_ text: String) -> RowProblem {
+    RowProblem(line: line, through: lastLine, number: number, text)
+  }
 }
 
 /// Converts rows with the same columns to the types of the columns.
@@ -124,7 +127,8 @@ final class ServedImportPlan: ImportPlan {
   func insertCells(of rows: ImportedRows, _ problems: inout [RowProblem]) throws -> Int {
     try unsafe rows.cells.bytes.withUnsafeBytes { bytes in
       for row in rows.range {
-        let place = RowPlace(line: rows.cells.line(of: row))
+        let lines = rows.cells.lines(of: row)
+        let place = RowPlace(line: lines.lowerBound, lastLine: lines.upperBound)
         let cells = rows.cells.cells(of: row)
         try insert(at: place, &problems) {
           guard cells.count == columns.count else {
@@ -149,7 +153,8 @@ final class ServedImportPlan: ImportPlan {
     _ objects: ArraySlice<JSONBatch.Object>, _ problems: inout [RowProblem]
   ) throws -> Int {
     for object in objects {
-      try insert(at: RowPlace(line: object.line, number: object.number), &problems) {
+      let place = RowPlace(line: object.line, lastLine: object.line, number: object.number)
+      try insert(at: place, &problems) {
         try zip(columns, object.fields).map { column, field in
           column.served.storedValue(of: try column.conversion.value(ofJSON: field.value))
         }

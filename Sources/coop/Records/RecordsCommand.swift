@@ -38,7 +38,7 @@ struct RecordsCommand {
       --create          creates FILE or the schema, TABLE and its columns if they are missing; a table of another
                         program gets no columns
       --existing WHAT   what to do with a row whose key exists: refuse (a bad row), update or keep
-      --skip N          skips up to N bad rows (default: 0)
+      --skip N          skips up to N bad rows (default: 0); each line of a bad row of CSV counts
       --rows-per-transaction N
                         commits every N rows; they remain even if the import fails later
       --references C=T  the table T that column C refers to, if its cells contain only names
@@ -216,7 +216,7 @@ struct RecordsCommand {
       let standardError = StandardError()
       list(file.problems, standardError)
       let left =
-        file.problems.isEmpty ? "" : ", \(file.problems.count.counted("bad row")) skipped"
+        file.problems.isEmpty ? "" : ", \(file.problems.badRowCount.counted("bad row")) skipped"
       standardError.writeLine(
         "\(file.recordCount.counted("row")) in \(summary.time) into \(arguments.table)\(left)")
     }
@@ -226,7 +226,8 @@ struct RecordsCommand {
     let shown = 20
     for problem in problems.prefix(shown) { standardError.writeLine("\(problem)") }
     if problems.count > shown {
-      standardError.writeLine("… and \((problems.count - shown).counted("other bad row"))")
+      standardError.writeLine(
+        "… and \(problems.dropFirst(shown).badRowCount.counted("other bad row"))")
     }
   }
 }

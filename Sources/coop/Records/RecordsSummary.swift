@@ -10,6 +10,9 @@ import RecordOperations
 struct RecordsSummary: Encodable {
   struct BadRow: Encodable {
     let line: Int
+    let lastLine: Int
+    /// The number of rows that may be missing because of it.
+    let rows: Int
     let problem: String
   }
 
@@ -23,7 +26,9 @@ struct RecordsSummary: Encodable {
 
   init(records: Int, bytes: Int?, seconds: Double, file: String, problems: [RowProblem]?) {
     (self.records, self.bytes, self.seconds, self.file) = (records, bytes, seconds, file)
-    badRows = problems?.map { BadRow(line: $0.line, problem: $0.text) }
+    badRows = problems?.map {
+      BadRow(line: $0.line, lastLine: $0.lastLine, rows: $0.rowCount, problem: $0.text)
+    }
   }
 
   /// The duration for display.

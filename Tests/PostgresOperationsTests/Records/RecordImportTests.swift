@@ -83,7 +83,7 @@ struct RecordImportTests {
       ,2,ok,1,,,,
       16,2,ok,,,,,
       """
-    let imported = try await fixture.load(text, skips: 14)
+    let imported = try await fixture.load(text, skips: 15)
     #expect(imported.recordCount == 2)
     let expected = [
       (2, "the column s has \"x\", but takes 64-bit integers (smallint)"),

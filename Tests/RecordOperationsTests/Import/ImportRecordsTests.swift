@@ -92,11 +92,11 @@ import Testing
       11,"2"x,ok,1
       12,2,ok,
       """
-    let imported = try await load(text, badRows: .skipped(atMost: 10))
+    let imported = try await load(text, badRows: .skipped(atMost: 11))
     #expect(imported.recordCount == 2)
     #expect(
       imported.problems.map { "\($0)" } == [
-        "line 2: the column a has \"x\", but takes 64-bit integers (INTEGER)",
+        "lines 2 to 3 (2 bad rows): the column a has \"x\", but takes 64-bit integers (INTEGER)",
         "line 5: it has 3 cells; expected 4, one for each column",
         "line 6: T.b must not be null",
         "line 7: another record has the same T.id, and existing rows are neither updated nor kept",
@@ -109,6 +109,35 @@ import Testing
       ])
     #expect(imported.problems.last?.line == 13)
     #expect(try await rows("T", "id") == ["2", "5", "12"])
+  }
+
+  @Test(arguments: [
+    ("50,\"name 50", "50,name 50", 2_000), ("50,\"name 50\"x", "50,name 50", 51),
+    // Closed by the quote of another row.
+    ("50,\"name 50", "90,\"name 90\"", 91),
+    // Closed at the end of a cell: the row has too many cells.
+    ("50,\"name 50", "90,name 90,\",", 91),
+  ])
+  func `D11: each line that a stray quote swallows counts as a bad row`(
+    row: String, other: String, last: Int
+  ) async throws {
+    var lines = ["id,name"] + (0..<2_000).map { "\($0),name \($0)" }
+    lines[51] = row
+    if last == 91 { lines[91] = other }
+    // The header is line 1.
+    let bad = (last == 2_000 ? 2_001 : last + 1) - 51
+    let text = lines.joined(separator: "\n")
+    try execute(["CREATE TABLE T (id INTEGER PRIMARY KEY, name TEXT)"], in: database.path)
+    let imported = try await load(text, badRows: .skipped(atMost: bad))
+    #expect(imported.recordCount == 2_000 - bad)
+    #expect(imported.problems.map(\.line) == [52])
+    #expect(imported.problems.map(\.lastLine) == [51 + bad])
+    try execute(["DELETE FROM T"], in: database.path)
+    let error = await #expect(throws: RecordImportError.self) {
+      try await load(text, badRows: .skipped(atMost: bad - 1))
+    }
+    #expect(error?.problems.map(\.rowCount) == [bad])
+    #expect(try await rows("T", "id") == [])
   }
 
   @Test func `D11: one bad row above the limit rolls back the import`() async throws {

@@ -38,6 +38,8 @@ extension CSVReader {
     case .unquoted: batch.cells.append(RowBatch.Cell(row.cellStart, distance, isQuoted: false))
     case .afterQuote: appendQuotedCell()
     case .quoted, .quotedAfterReturn:
+      // No row begins after the last line ending.
+      if row.endsLine { line -= 1 }
       // Reported even if the row is already bad, because the rest of the file is lost with it.
       skipRow(
         nothing, at: 0,
@@ -103,22 +105,26 @@ extension CSVReader {
   }
 
   private mutating func readQuoted(_ piece: Span<UInt8>, at position: inout Int) {
+    row.endsLine = false
     if state == .quotedAfterReturn {
       state = .quoted
-      if piece[position] == .lineFeed { position += 1 }
+      if piece[position] == .lineFeed {
+        position += 1
+        row.endsLine = position == piece.count
+      }
     }
     position = piece.firstIndex(from: position, of: .quote, .lineFeed, .carriageReturn)
     if position == piece.count { return }
-    switch piece[position] {
-    case .quote:
-      row.cellEnd = position + distance
-      state = .afterQuote
-    case .carriageReturn:
-      line += 1
-      state = .quotedAfterReturn
-    default: line += 1
-    }
+    let byte = piece[position]
     position += 1
+    guard byte != .quote else {
+      row.cellEnd = position - 1 + distance
+      state = .afterQuote
+      return
+    }
+    line += 1
+    row.endsLine = position == piece.count
+    if byte == .carriageReturn { state = .quotedAfterReturn }
   }
 
   private mutating func readAfterQuote(_ piece: Span<UInt8>, at position: inout Int) {
@@ -136,11 +142,12 @@ extension CSVReader {
     default:
       checkLimits(piece, at: position, cellEnd: row.cellEnd)
       if !row.isBad {
+        let beginning = row.quoteLine == line ? "" : ", which begins on line \(row.quoteLine)"
         skipRow(
           piece, at: position,
           """
-          there is text after the closing quote of a cell on line \(line); expected a delimiter or the end of the line. \
-          Inside a quoted cell, write a quote twice
+          there is text after the closing quote of a cell on line \(line)\(beginning); expected a delimiter or the end \
+          of the line. Inside a quoted cell, write a quote twice
           """)
       }
       state = .unquoted
@@ -156,11 +163,13 @@ extension CSVReader {
     checkLimits(piece, at: position, cellEnd: nil)
     if row.isBad {
       dropCells()
+      batch.problems.append(RowProblem(line: row.line, through: line, row.problem))
       row.isBad = false
       copied = position
       distance = batch.bytes.count - copied
     } else {
-      batch.rows.append(RowBatch.Row(line: row.line, cellsEnd: batch.cells.count))
+      batch.rows.append(
+        RowBatch.Row(line: row.line, lastLine: line, cellsEnd: batch.cells.count))
       row.firstCell = batch.cells.count
     }
   }
@@ -180,8 +189,11 @@ extension CSVReader {
   }
 
   private mutating func skipRow(_ piece: Span<UInt8>, at position: Int, _ text: String) {
-    batch.problems.append(RowProblem(line: row.line, text))
-    if row.isBad { return }
+    if row.isBad {
+      row.problem += "; \(text)"
+      return
+    }
+    row.problem = text
     row.isBad = true
     if batch.bytes.count > row.start {
       batch.bytes.removeLast(batch.bytes.count - row.start)

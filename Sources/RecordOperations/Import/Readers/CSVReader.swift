@@ -20,7 +20,8 @@
 ///
 /// Python accepts two more cases, which are a ``RowProblem`` here: text after the closing quote of
 /// a cell, and a quote that is never closed. The row is skipped, and reading continues where Python
-/// sees the next row. Rows may differ in their number of cells, and cells may contain any bytes;
+/// sees the next row. Both may come from a stray quote, which joins many rows, so the problem names
+/// all lines of the row when it has ended. Rows may differ in their number of cells, and cells may contain any bytes;
 /// callers that require more check it.
 ///
 /// - Complexity: O(*n*) for *n* bytes. The reader holds the unfinished row, up to its limits.
@@ -125,14 +126,18 @@ extension CSVReader {
     var firstCell = 0
     /// The number of cells that are known to be within the limit.
     var checkedCells = 0
-    /// Whether the row has been reported and is skipped.
+    /// Whether the row is skipped. It is reported at its end, with all its lines.
     var isBad = false
+    /// The problem with the row, if it is bad.
+    var problem = ""
 
     /// The start of the unfinished cell.
     var cellStart = 0
     var cellEnd = 0
     /// The line of the opening quote of the unfinished cell.
     var quoteLine = 0
+    /// Whether the last byte that was read from a quoted cell ended a line.
+    var endsLine = false
 
     mutating func move(by distance: Int) {
       start += distance

@@ -30,6 +30,9 @@ struct JSONArraySplitter: JSONSplitter {
   /// The bytes of the unfinished object.
   private var bytes: [UInt8] = []
   private var nesting = JSONNesting()
+  /// The problem with the skipped text, with the number of its object, and the objects in the text.
+  private var problem = (number: 1, text: "")
+  private var skipped = JSONObjectCount()
 
   init(limits: RowLimits) { self.limits = limits }
 
@@ -38,7 +41,7 @@ struct JSONArraySplitter: JSONSplitter {
     while position < piece.count {
       switch state {
       case .object: splitObject(piece, at: &position, into: &batch)
-      case .skipped: skipText(piece, at: &position)
+      case .skipped: skipText(piece, at: &position, into: &batch)
       case .start, .first, .element, .separator, .end:
         let byte = piece[position]
         if byte.isJSONSpace {
@@ -64,17 +67,17 @@ struct JSONArraySplitter: JSONSplitter {
         line: line, "the array is not closed: expected \"]\", found the end of the file")
     case .object:
       batch.appendProblem(
-        line: beginning, number: number,
+        line: beginning, through: line, number: number,
+        rowCount: JSONObjectCount(bytes.span).count,
         """
         the object is not closed: it extends to the end of the file, line \(line), and is skipped: \(bytes.count) \
         bytes
         """)
     case .skipped:
-      batch.appendProblem(
-        line: beginning,
+      problem.text += """
+        ; the skipped text extends to the end of the file, line \(line): no comma or "]" of the array was found after it
         """
-        the skipped text extends to the end of the file, line \(line): no comma or "]" of the array was found after it
-        """)
+      endSkipped(into: &batch)
     }
     state = .lost
   }
@@ -93,20 +96,21 @@ struct JSONArraySplitter: JSONSplitter {
         line: line, "expected an object after the comma, found the end of the array")
       state = .end
     case (.first, _), (.element, _):
-      batch.appendProblem(line: line, "expected an object, found \(byte.shortText)")
       begin(.skipped)
+      problem = (1, "expected an object, found \(byte.shortText)")
       return false
     case (.separator, _):
-      batch.appendProblem(
-        line: line,
+      begin(.skipped)
+      problem = (
+        1,
         """
         expected a comma or "]" after an object, found \(byte.shortText); the text up to the next comma is skipped
-        """)
-      begin(.skipped)
+        """
+      )
       return false
     case (.start, _):
       batch.appendProblem(
-        line: line,
+        line: line, rowCount: .max,
         """
         expected an array of objects, which begins with "[", found \(byte.shortText), so the file is skipped; a file with \
         one object a line is JSON Lines
@@ -117,7 +121,7 @@ struct JSONArraySplitter: JSONSplitter {
         "`consumeStructure` must not be called in the state \(state) (byte \(byte))")
     case (.end, _):
       batch.appendProblem(
-        line: line,
+        line: line, rowCount: .max,
         "expected the end of the file after the array, found \(byte.shortText), so the rest is skipped"
       )
       state = .lost
@@ -132,6 +136,7 @@ struct JSONArraySplitter: JSONSplitter {
     self.state = state
     beginning = line
     nesting = JSONNesting()
+    skipped = JSONObjectCount()
   }
 
   private mutating func splitObject(
@@ -146,35 +151,45 @@ struct JSONArraySplitter: JSONSplitter {
       nesting.consume(piece[position])
       position += 1
       if nesting.depth > JSONNesting.limit {
-        batch.appendProblem(
-          line: beginning, number: number,
+        bytes.append(piece.extracting(start..<position))
+        return skip(
           "the object is nested more than \(JSONNesting.limit) levels deep and is skipped")
-        return skip()
       }
       if nesting.depth == 0 {
         bytes.append(piece.extracting(start..<position))
-        batch.appendObject(bytes, line: beginning, number: number, limits: limits)
+        batch.appendObject(
+          bytes, line: beginning, through: line, number: number, limits: limits)
         bytes.removeAll(keepingCapacity: bytes.count < 1 << 20)
         state = .separator
         return
       }
     }
     bytes.append(piece.extracting(start..<position))
-    if position < piece.count {
-      batch.appendTooLarge(line: beginning, number: number, limits)
-      skip()
-    }
+    if position < piece.count { skip(limits.tooLargeObject) }
   }
 
-  private mutating func skip() {
+  /// Skips the rest of an object.
+  private mutating func skip(_ problem: String) {
+    self.problem = (number, problem)
+    skipped = JSONObjectCount(bytes.span)
     bytes = []
     state = .skipped
   }
 
-  private mutating func skipText(_ piece: Span<UInt8>, at position: inout Int) {
+  private mutating func endSkipped(into batch: inout JSONBatch) {
+    batch.appendProblem(
+      line: beginning, through: line, number: problem.number, rowCount: skipped.count,
+      problem.text)
+  }
+
+  private mutating func skipText(
+    _ piece: Span<UInt8>, at position: inout Int, into batch: inout JSONBatch
+  ) {
     let byte = piece[position]
     if byte == .lineFeed { line += 1 }
+    skipped.consume(byte)
     if nesting.isOutside, byte == .comma || byte == .closingBracket {
+      endSkipped(into: &batch)
       state = byte == .comma ? .element : .end
     } else {
       nesting.consume(byte)

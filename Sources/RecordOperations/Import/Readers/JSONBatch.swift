@@ -20,21 +20,59 @@ package struct JSONBatch: Sendable {
 
   /// Parses an object and appends it, or the problem with it.
   mutating func appendObject(
-    _ bytes: [UInt8], line: Int, number: Int = 1, limits: RowLimits
+    _ bytes: [UInt8], line: Int, through lastLine: Int? = nil, number: Int = 1, limits: RowLimits
   ) {
     var parser = JSONObjectParser(bytes, limits: limits)
     do {
       objects.append(Object(line: line, number: number, fields: try parser.object()))
-    } catch { appendProblem(line: line, number: number, error.text) }
+    } catch {
+      let lost = JSONObjectCount(bytes.span)
+      appendProblem(
+        line: line, through: lastLine, number: number, rowCount: lost.count, error.text)
+    }
   }
 
-  mutating func appendProblem(line: Int, number: Int = 1, _ text: String) {
-    problems.append(RowProblem(line: line, number: number, text))
+  /// - Parameters:
+  ///   - lastLine: The line on which the text ends; `nil` if it ends on the line of its beginning.
+  ///   - rowCount: The number of objects in the text. If it is one, only its beginning is named.
+  mutating func appendProblem(
+    line: Int, through lastLine: Int? = nil, number: Int = 1, rowCount: Int = 1, _ text: String
+  ) {
+    problems.append(
+      RowProblem(
+        line: line, through: rowCount == 1 ? nil : lastLine, number: number, rowCount: rowCount,
+        text))
   }
+}
 
-  mutating func appendTooLarge(line: Int, number: Int = 1, _ limits: RowLimits) {
-    appendProblem(
-      line: line, number: number,
-      "the object is too large and is skipped: the limit is \(limits.rowBytes) bytes")
+extension RowLimits {
+  /// The problem with an object above the limit.
+  var tooLargeObject: String {
+    "the object is too large and is skipped: the limit is \(rowBytes) bytes"
+  }
+}
+
+/// Counts the objects that begin in text that cannot be read, such as after a quote that is not
+/// closed. An object after a colon or an opening bracket is part of another one.
+struct JSONObjectCount {
+  private var found = 0
+  /// The last byte that is not space. The beginning of a line is like a comma.
+  private var previous = UInt8.comma
+
+  /// The number of objects, or 1 if there are none, because the text is one bad row.
+  var count: Int { max(1, found) }
+
+  init(_ text: Span<UInt8> = Span()) { consume(text) }
+
+  mutating func consume(_ text: Span<UInt8>) { for index in text.indices { consume(text[index]) } }
+
+  mutating func consume(_ byte: UInt8) {
+    if byte == .openingBrace, previous == .comma || previous == .closingBrace { found += 1 }
+    if byte == .lineFeed || byte == .carriageReturn {
+      previous = .comma
+    } else if !byte.isJSONSpace, found > 0 || byte != .openingBracket {
+      // The bracket at the beginning is that of an array in one line.
+      previous = byte
+    }
   }
 }

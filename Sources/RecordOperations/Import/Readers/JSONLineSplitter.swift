@@ -7,7 +7,8 @@ struct JSONLineSplitter: JSONSplitter {
   private var line = 1
   /// The bytes of the unfinished line.
   private var bytes: [UInt8] = []
-  private var isTooLarge = false
+  /// The number of objects in a line that is too large.
+  private var skipped: JSONObjectCount?
 
   init(limits: RowLimits) { self.limits = limits }
 
@@ -15,7 +16,7 @@ struct JSONLineSplitter: JSONSplitter {
     var start = 0
     while start < piece.count {
       let end = piece.firstIndex(from: start, of: .lineFeed, .lineFeed, .lineFeed)
-      append(piece.extracting(start..<end), into: &batch)
+      append(piece.extracting(start..<end))
       if end == piece.count { return }
       endLine(into: &batch)
       line += 1
@@ -25,22 +26,21 @@ struct JSONLineSplitter: JSONSplitter {
 
   mutating func finish(into batch: inout JSONBatch) { endLine(into: &batch) }
 
-  private mutating func append(_ part: Span<UInt8>, into batch: inout JSONBatch) {
-    if isTooLarge { return }
-    isTooLarge = part.count > limits.rowBytes - bytes.count
-    if isTooLarge {
-      batch.appendTooLarge(line: line, limits)
+  private mutating func append(_ part: Span<UInt8>) {
+    if skipped == nil, part.count > limits.rowBytes - bytes.count {
+      skipped = JSONObjectCount(bytes.span)
       bytes = []
-    } else {
-      bytes.append(part)
     }
+    if skipped == nil { bytes.append(part) } else { skipped?.consume(part) }
   }
 
   private mutating func endLine(into batch: inout JSONBatch) {
-    if !bytes.allSatisfy(\.isJSONSpace) {
+    if let skipped {
+      batch.appendProblem(line: line, rowCount: skipped.count, limits.tooLargeObject)
+    } else if !bytes.allSatisfy(\.isJSONSpace) {
       batch.appendObject(bytes, line: line, limits: limits)
     }
     bytes.removeAll(keepingCapacity: bytes.count < 1 << 20)
-    isTooLarge = false
+    skipped = nil
   }
 }

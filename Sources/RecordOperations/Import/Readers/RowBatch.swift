@@ -27,6 +27,14 @@ package struct RowBatch: Sendable {
   /// several lines.
   package func line(of row: Int) -> Int { rows[row].line }
 
+  /// Returns the lines of the file that a row spans.
+  package func lines(of row: Int) -> ClosedRange<Int> { rows[row].line...rows[row].lastLine }
+
+  /// Returns a problem with a row.
+  func problem(with row: Int, _ text: String) -> RowProblem {
+    RowProblem(line: rows[row].line, through: rows[row].lastLine, text)
+  }
+
   package func cellCount(of row: Int) -> Int { cellRange(of: row).count }
 
   package func cells(of row: Int) -> ArraySlice<Cell> { cells[cellRange(of: row)] }
@@ -97,6 +105,7 @@ extension RowBatch {
 
   struct Row: Sendable {
     let line: Int
+    let lastLine: Int
     /// The end of its cells. They begin at the end of the cells of the previous row.
     let cellsEnd: Int
   }

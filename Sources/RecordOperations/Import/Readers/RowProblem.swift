@@ -1,16 +1,32 @@
-/// A problem with a row of a file, which was skipped. The following rows are still read, unless the
-/// problem says otherwise.
+/// A problem with a row of a file, or with lines that look like one row, which were skipped. The
+/// following rows are still read, unless the problem says otherwise.
 public struct RowProblem: Error, Hashable, Sendable {
   /// The line of the file on which the row begins, starting at 1.
   public let line: Int
+  /// The line of the file on which the row ends.
+  public let lastLine: Int
+  /// The number of rows that may be missing because of the problem; `Int.max` if the rest of the
+  /// file cannot be read.
+  ///
+  /// A stray quote makes many rows look like one. So a row of CSV counts as often as it has lines,
+  /// even if it is a row with line endings in its cells. In JSON, each object that begins in the
+  /// skipped text counts.
+  public let rowCount: Int
   /// The problem, and what was expected.
   public let text: String
 
   /// The number of the object on its line, starting at 1. A whole file may be one line.
   private let number: Int
 
-  init(line: Int, number: Int = 1, _ text: String) {
+  /// - Parameters:
+  ///   - lastLine: The line on which the row ends; `nil` if it ends on the line of its beginning.
+  ///   - rowCount: The number of rows; `nil` for one row a line.
+  init(
+    line: Int, through lastLine: Int? = nil, number: Int = 1, rowCount: Int? = nil, _ text: String
+  ) {
     self.line = line
+    self.lastLine = lastLine ?? line
+    self.rowCount = rowCount ?? self.lastLine - line + 1
     self.number = number
     self.text = number == 1 ? text : "object \(number) of the line: \(text)"
   }
@@ -22,7 +38,21 @@ public struct RowProblem: Error, Hashable, Sendable {
 }
 
 extension RowProblem: CustomStringConvertible {
-  public var description: String { "line \(line): \(text)" }
+  public var description: String {
+    let lines = line == lastLine ? "line \(line)" : "lines \(line) to \(lastLine)"
+    return switch rowCount {
+    case ...1: "\(lines): \(text)"
+    case .max: "\(lines) (the rest of the file): \(text)"
+    default: "\(lines) (\(rowCount) bad rows): \(text)"
+    }
+  }
+}
+
+extension Sequence<RowProblem> {
+  /// The number of bad rows; `Int.max` if the rest of a file cannot be read.
+  package var badRowCount: Int {
+    reduce(0) { $1.rowCount > .max - $0 ? .max : $0 + $1.rowCount }
+  }
 }
 
 /// The maximum size of the rows of a file. A larger row is skipped and is a ``RowProblem``, so that

@@ -94,7 +94,7 @@ import Testing
       "{\"a\":\"b",
       #"expected the closing quote of a string at byte 8 of the object, found its end"#
     ),
-    ("{} {}", #"expected the end of the object at byte 4 of the object, found "{""#),
+    ("{} 1", #"expected the end of the object at byte 4 of the object, found "1""#),
     (
       "{\"a\":\"b\\",
       #"expected one of " \ / b f n r t u after a backslash at byte 9 of the object, found its end"#
@@ -117,7 +117,7 @@ import Testing
       "\n{\"a\":1}\n[{}]", 0,
       [
         """
-        line 2: expected an array of objects, which begins with "[", found "{", so the file is skipped; a file with \
+        line 2 (the rest of the file): expected an array of objects, which begins with "[", found "{", so the file is skipped; a file with \
         one object a line is JSON Lines
         """
       ]
@@ -127,7 +127,7 @@ import Testing
       [
         "line 1: expected an object, found \"1\"",
         "line 1: expected an object, found \"\"\"",
-        "line 2: expected an object, found \"[\"",
+        "line 2 (2 bad rows): expected an object, found \"[\"",
       ]
     ),
     (
@@ -146,25 +146,25 @@ import Testing
     (
       "[{}]\n,{}", 1,
       [
-        "line 2: expected the end of the file after the array, found \",\", so the rest is skipped"
+        "line 2 (the rest of the file): expected the end of the file after the array, found \",\", so the rest is skipped"
       ]
     ),
     (
       "[{},\n{\"a\":\"b},\n{}]", 1,
       [
         """
-        line 2: the object is not closed: it extends to the end of the file, line 3, and is skipped: 13 bytes
+        lines 2 to 3 (2 bad rows): the object is not closed: it extends to the end of the file, line 3, and is \
+        skipped: 13 bytes
         """
       ]
     ),
     (
       "[{},\n1 \"\n", 1,
       [
-        "line 2: expected an object, found \"1\"",
         """
-        line 2: the skipped text extends to the end of the file, line 3: no comma or "]" of the array was found after \
-        it
-        """,
+        line 2: expected an object, found "1"; the skipped text extends to the end of the file, line 3: no comma or \
+        "]" of the array was found after it
+        """
       ]
     ),
   ])

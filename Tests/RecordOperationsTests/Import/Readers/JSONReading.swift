@@ -5,6 +5,8 @@ struct JSONReading: Equatable {
   /// An object is `2: a = "b", …`, which begins with its line.
   var objects: [String] = []
   var problems: [String] = []
+  /// The number of objects that the problems count.
+  var lostCount = 0
   /// Its values, each after the length of its key in bytes: some keys are equal as `String` but
   /// have different bytes.
   var values: [[String]] = []
@@ -39,5 +41,8 @@ struct JSONReading: Equatable {
       values.append(object.fields.map { "\($0.key.utf8.count): \($0.value)" })
     }
     problems += batch.problems.map(\.description)
+    lostCount =
+      lostCount.addingReportingOverflow(batch.problems.badRowCount).overflow
+      ? .max : lostCount + batch.problems.badRowCount
   }
 }
