@@ -22,7 +22,8 @@ public import Observation
 ///
 /// The array belongs to the actor that creates it, such as the main actor. It shows the local file,
 /// so edits appear at once, online or offline, and so do the changes of rounds and of other
-/// programs while ``follow()`` runs. Views that read ``elements`` are updated, because the array is
+/// programs while ``follow()`` runs. A refresh converts and sorts the records on another thread, and
+/// changes ``elements`` once. Views that read ``elements`` are updated, because the array is
 /// `Observable`.
 @Observable
 public final class MirroredArray<Element: RecordConvertible> {
@@ -74,54 +75,10 @@ public final class MirroredArray<Element: RecordConvertible> {
     try await mutex.acquire()
     defer { mutex.release() }
     guard try await database.isTracking(Element.recordType) else { return }
-    let fetch = FetchChanges(since: token, in: database)
-    let fetched = try await fetch.run().get()
-    let changed = fetched.changed.filter { $0.id.type == Element.recordType }
-    var names = Set(changed.map(\.id.name))
-    if fetched.startsOver {
-      for record in records where !names.contains(record.id.name) { remove(record.id) }
-    }
-    for id in fetched.deleted where id.type == Element.recordType { remove(id) }
-    for record in changed {
-      if names.remove(record.id.name) != nil { put(record) }
-    }
-    token = fetched.token
-  }
-
-  private func put(_ record: DatabaseRecord) {
-    let element: Element
-    do { element = try Element(record) } catch {
-      remove(record.id)
-      return listeners.yield(.unreadable(record.id, error))
-    }
-    let (index, isPresent) = place(of: record.id)
-    if isPresent {
-      // The same state may be reported twice.
-      if records[index].tag == record.tag { return }
-      (records[index], elements[index]) = (record, element)
-      listeners.yield(.updated(element, at: index))
-    } else {
-      records.insert(record, at: index)
-      elements.insert(element, at: index)
-      listeners.yield(.inserted(element, at: index))
-    }
-  }
-
-  private func remove(_ id: RecordID) {
-    let (index, isPresent) = place(of: id)
-    guard isPresent else { return }
-    records.remove(at: index)
-    listeners.yield(.removed(elements.remove(at: index), at: index))
-  }
-
-  /// Returns the index of a record, or the index at which it would be inserted.
-  private func place(of id: RecordID) -> (index: Int, isPresent: Bool) {
-    var (low, high) = (0, records.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if records[middle].id.precedes(id) { low = middle + 1 } else { high = middle }
-    }
-    return (low, low < records.count && records[low].id == id)
+    let fetched = try await FetchChanges(since: token, in: database).run().get()
+    let next = await Snapshot(records, elements).applying(fetched)
+    (records, elements, token) = (next.records, next.elements, fetched.token)
+    listeners.yield(next.changes)
   }
 
   // MARK: Writing
@@ -144,8 +101,7 @@ public final class MirroredArray<Element: RecordConvertible> {
       throw RecordError(.unknownRecord, of: id)
     }
     // Only what differs from the element as it was shown is a change of the caller.
-    let (index, isPresent) = place(of: id)
-    let shown = isPresent ? records[index] : found
+    let shown = Snapshot(records, elements).record(id) ?? found
     var changed = found
     let updated = try element.updating(shown)
     for key in updated.changedKeys { changed[key] = updated[key] }

@@ -11,6 +11,25 @@ private struct Edition: Codable, Identifiable, RecordConvertible, Equatable {
   var pages: Int?
 }
 
+/// Counts its conversions.
+private struct Counted: RecordConvertible, Equatable {
+  static let conversions = Lock(0)
+  static let ranOnMainThread = Lock(false)
+
+  let id: String
+  let n: FieldValue
+  var recordName: String { id }
+
+  init(_ record: DatabaseRecord) throws {
+    Self.conversions.withLock { $0 += 1 }
+    if Thread.isMainThread { Self.ranOnMainThread.withLock { $0 = true } }
+    id = record.id.name
+    n = record["n"]
+  }
+
+  func fill(_ record: inout DatabaseRecord) { record["n"] = n }
+}
+
 @Suite(.timeLimit(.minutes(10))) struct MirroredArrayTests {
   private func describe(_ change: MirroredArray<Edition>.Change) -> String {
     switch change {
@@ -67,6 +86,45 @@ private struct Edition: Codable, Identifiable, RecordConvertible, Equatable {
     try await pair.execute("UPDATE Edition SET title = NULL")
     try await editions.refresh()
     #expect(editions.elements == [])
+  }
+
+  @Test @MainActor
+  func `an array converts many records once, in order and not on its actor`() async throws {
+    let pair = try MirrorPair(types: ["Counted"])
+    let counted = pair.mirror.array(of: Counted.self)
+    // In another order than that of the names.
+    let ids = (0..<2_000).map { "\($0 * 1_999 % 2_000)" }
+    var changes = counted.changes.makeAsyncIterator()
+    let observed = Lock(0)
+    var shown: [Counted] = []
+    var ended = 0
+    for names in [ids[..<1_500], ids[500...], ids[..<10]] {
+      for name in names {
+        try await pair.local.save(record(name, type: "Counted", ["n": .integer(Int64(ended))]))
+      }
+      if ended == 1 { try await pair.execute("DELETE FROM Counted WHERE id < '15'") }
+      withObservationTracking {
+        _ = counted.elements
+      } onChange: {
+        observed.withLock { $0 += 1 }
+      }
+      let before = Counted.conversions.withLock { $0 }
+      try await counted.refresh()
+      ended += 1
+      #expect(Counted.conversions.withLock { $0 } - before <= names.count)
+      #expect(observed.withLock { $0 } == ended)
+      // The changes, made one by one, give the elements.
+      while shown != counted.elements, let change = await changes.next() {
+        switch change {
+        case .inserted(let element, let index): shown.insert(element, at: index)
+        case .updated(let element, let index): shown[index] = element
+        case .removed(let element, let index): #expect(shown.remove(at: index) == element)
+        case .unreadable(let id, let error): Issue.record("\(id): \(error)")
+        }
+      }
+      #expect(shown.map(\.id) == shown.map(\.id).sorted())
+    }
+    #expect(!Counted.ranOnMainThread.withLock { $0 })
   }
 
   @Test func `the errors of an array name the record`() async throws {
