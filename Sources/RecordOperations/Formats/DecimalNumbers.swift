@@ -68,6 +68,14 @@ extension Double {
     guard text.utf8.allSatisfy(marks.contains), let number = Double(text) else { return nil }
     self = number
   }
+
+  /// Whether a decimal number was too large or too small for a `Double`: an infinity, or zero
+  /// although the text has another digit.
+  func isOutOfRange(of text: String) -> Bool {
+    if !isFinite { return true }
+    guard self == 0 else { return false }
+    return text.utf8.prefix { $0 | 0x20 != UInt8(ascii: "e") }.contains { 0x31...0x39 ~= $0 }
+  }
 }
 
 extension String {

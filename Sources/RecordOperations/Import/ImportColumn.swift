@@ -136,10 +136,22 @@ final class ImportColumn: Sendable {
   func double(_ bytes: UnsafeRawBufferPointer) throws -> Double {
     if let infinity = unsafe Self.infinity(bytes) { return infinity }
     let text = try unsafe text(bytes)
-    guard let number = Double(decimal: text.withoutSpaceAround), number.isFinite else {
+    let digits = text.withoutSpaceAround
+    guard let number = Double(decimal: digits), !number.isOutOfRange(of: digits) else {
       throw rejection(text.shortText, "numbers (\(declaredType))")
     }
     return number
+  }
+
+  /// Checks that SQLite does not convert a number of a column of numbers to an infinity or to zero.
+  func checkRange(_ bytes: UnsafeRawBufferPointer) throws {
+    // Other texts are too short for such a number.
+    guard unsafe bytes.count > 300 || bytes.contains(where: { $0 | 0x20 == UInt8(ascii: "e") })
+    else { return }
+    let text = try unsafe text(bytes)
+    let digits = text.withoutSpaceAround
+    guard let number = Double(decimal: digits), number.isOutOfRange(of: digits) else { return }
+    throw rejection(text.shortText, "numbers that a double can hold (\(declaredType))")
   }
 
   /// Returns an infinity, in the form that exports write.
@@ -150,7 +162,7 @@ final class ImportColumn: Sendable {
 
   private func single(_ number: Double) throws -> Double {
     let single = Float(number)
-    guard single.isFinite || !number.isFinite else {
+    guard single.isFinite || !number.isFinite, single != 0 || number == 0 else {
       throw rejection("\(number)", "numbers (\(declaredType))")
     }
     return Double(single)

@@ -48,6 +48,7 @@ final class SQLiteImportColumn: Sendable {
       if let number = unsafe ImportColumn.infinity(bytes) {
         return try statement.bind(number, at: index)
       }
+      try unsafe conversion.checkRange(bytes)
       fallthrough
     case .text, .any:
       guard unsafe isText || Span<UInt8>(_unsafeBytes: bytes).isText else {

@@ -140,6 +140,30 @@ import Testing
     #expect(try await rows("T", "id") == [])
   }
 
+  @Test func `D11: a number or a date that its column cannot hold is a bad row`() async throws {
+    try execute(["CREATE TABLE T (r REAL, n NUMERIC)"], in: database.path)
+    let long = String(repeating: "9", count: 310)
+    let cells = ["1e400", "-1e400", "1e-400", long, "0.\(String(repeating: "0", count: 400))1"]
+    let good = ["0e-400", "4.9e-324", "1.7976931348623157e308", "inf"]
+    for column in ["r", "n"] {
+      let text = "\(column)\n" + (cells + good).joined(separator: "\n")
+      let imported = try await load(text, badRows: .skipped(atMost: cells.count))
+      #expect(imported.problems.map(\.line) == [2, 3, 4, 5, 6], "\(column)")
+      #expect(imported.recordCount == good.count)
+    }
+    #expect(
+      try await load("n\none 1e400", badRows: .skipped(atMost: 0)).recordCount == 1, "a text")
+    try await database.save(record("1", type: "Visit", ["time": .date(.now)]))
+    let dates = [
+      "+10000-01-01", "10000-01-01T00:00:00Z", "0000-12-31", "-0001-01-01T00:00:00.000Z",
+    ]
+    let visits = try await load(
+      "time\n" + (dates + ["9999-12-31", "0001-01-01"]).joined(separator: "\n"), into: "Visit",
+      badRows: .skipped(atMost: dates.count))
+    #expect(visits.problems.map(\.line) == [2, 3, 4, 5])
+    #expect(visits.recordCount == 2)
+  }
+
   @Test func `D11: one bad row above the limit rolls back the import`() async throws {
     try execute(["CREATE TABLE T (a INTEGER)", "INSERT INTO T VALUES (0)"], in: database.path)
     let text = "a\n1\nx\n2\ny\n3\nz\n"

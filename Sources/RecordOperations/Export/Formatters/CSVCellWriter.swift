@@ -92,7 +92,7 @@ package struct CSVCellWriter: CellWriter {
     guard text.count > 0 else { return false }
     switch text[0] {
     case UInt8(ascii: "="), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "@"), .tab,
-      .carriageReturn:
+      .lineFeed, .carriageReturn:
       return true
     default: return false
     }

@@ -51,8 +51,8 @@ public struct CSVFormatter: RecordFormatter, CellFormatter {
   ///   - delimiter: The delimiter between two cells.
   ///   - lineEnding: The ending of each line.
   ///   - hasHeader: Whether the first line contains the names of the columns.
-  ///   - guardsFormulas: Whether strings that begin with `=`, `+`, `-`, `@`, a tab or a carriage
-  ///     return get a leading apostrophe, because a spreadsheet would run them as formulas. Use it
+  ///   - guardsFormulas: Whether strings that begin with `=`, `+`, `-`, `@`, a tab, a line feed or a
+  ///     carriage return get a leading apostrophe, because a spreadsheet would run them as formulas. Use it
   ///     for files with untrusted strings that are opened in a spreadsheet; other readers of the
   ///     file get the apostrophe, too. Numbers, dates and bytes never get one.
   public init(

@@ -99,10 +99,14 @@ struct JSONObjectParser {
         "the field \(key.shortText) has \(Self.shortText(text)), which is not a 64-bit integer; a larger number can be a string"
       )
     }
-    if let number = Double(text), number.isFinite { return .double(number) }
-    throw JSONSyntaxError(
-      "the field \(key.shortText) has \(Self.shortText(text)), which is larger than the largest double"
-    )
+    guard let number = Double(text), !number.isOutOfRange(of: text) else {
+      throw JSONSyntaxError(
+        """
+        the field \(key.shortText) has \(Self.shortText(text)), which is \
+        \(Double(text) == 0 ? "too small for a double" : "larger than the largest double")
+        """)
+    }
+    return .double(number)
   }
 
   private static func shortText(_ digits: String) -> String {

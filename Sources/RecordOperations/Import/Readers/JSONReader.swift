@@ -16,8 +16,8 @@
 ///
 /// The parser is as strict as RFC 8259: no comments, no trailing commas, no `NaN`, only UTF-8, and
 /// no unpaired surrogates. A duplicate key is a problem, and so is a value that no field can hold:
-/// an object, a nested list, an integer outside of `Int64`, or a number larger than the largest
-/// `Double`. Only the digits of fractions are rounded.
+/// an object, a nested list, an integer outside of `Int64`, or a number that is too large or too
+/// small for a `Double`. Only the digits of fractions are rounded.
 ///
 /// - Complexity: O(*n*) for *n* bytes. The reader holds the unfinished object, up to its limits.
 package struct JSONReader: Sendable {

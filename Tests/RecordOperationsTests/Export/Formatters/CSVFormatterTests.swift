@@ -45,6 +45,7 @@ import Testing
     arguments: [
       (.string("=1+1"), "'=1+1"), (.string("+1"), "'+1"), (.string("-1"), "'-1"),
       (.string("@a"), "'@a"), (.string("\ta"), "'\ta"), (.string("\ra"), "\"'\ra\""),
+      (.string("\n=a"), "\"'\n=a\""),
       (.string("=a,\"b\""), "\"'=a,\"\"b\"\"\""), (.string("a=1"), "a=1"), (.string(""), "\"\""),
       (.integer(-1), "-1"), (.double(-1.5), "-1.5"), (.bytes([0xFB]), "+w=="),
       (.list(["="]), "[\"\"=\"\"]"),

@@ -13,6 +13,7 @@ import Testing
     (#"{"a":9223372036854775808}"#, #"the field "a" has 9223372036854775808, \#(noInteger)"#),
     (#"{"a":\#(digits)}"#, #"the field "a" has \#(digits.prefix(40))…, \#(noInteger)"#),
     (#"{"a":1e400}"#, #"the field "a" has 1e400, which is larger than the largest double"#),
+    (#"{"a":-1e-400}"#, #"the field "a" has -1e-400, which is too small for a double"#),
     (
       #"{"a":"\ud83d"}"#,
       #"the string has \ud83d, which is an unpaired surrogate and not a character"#
