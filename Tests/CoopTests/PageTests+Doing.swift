@@ -73,4 +73,25 @@ extension PageTests {
         "attempt 1 of 6 failed, next at 2026-11-25 12:00:00: CoopTests.CardError: declined"),
       "\(shown.text)")
   }
+
+  @Test func `A14: the list has the first line of the error, and the page the step that failed`()
+    async throws
+  {
+    let journal = try await journal()
+    try journal.execute(
+      """
+      UPDATE run SET outcome = json_object('origin', 'step', 'error',
+        json_object('type', 'E', 'description', 'disk <full>' || char(10) || 'at line 7'))
+      WHERE id = 'failed'
+      """)
+    _ = try await PageFixture.serving(journal) { page in
+      let list = try await page.get("/?state=error").text
+      #expect(list.contains(#"<span class="reason">disk &lt;full&gt;</span>"#))
+      #expect(list.contains(#"data-label="Duration">0 ms</td>"#))
+      let run = try await page.get("/run?id=failed", asJSON: true).json
+      #expect(run["reason"] as? String == "disk <full>")
+      let html = try await page.get("/run?id=failed").text
+      #expect(html.contains("<dt>Failed step</dt><dd>ChargeCard (0)</dd>"))
+    }
+  }
 }

@@ -253,11 +253,26 @@ extension RunSummary {
       id: run.id, flow: run.flow, state: owner == .hasEnded ? .interrupted : run.state,
       step: run.stepCount, attempt: run.claims,
       wakes: run.state == .parked ? run.wake.map { Date(milliseconds: $0) } : nil,
-      event: run.event, reason: run.reason, parent: run.parent, owner: run.owner,
+      event: run.event, reason: run.reason ?? run.failure, parent: run.parent, owner: run.owner,
       worker: run.worker, ownerHasEnded: owner == .hasEnded, ownerProblem: problem,
       began: Date(milliseconds: run.began), updated: Date(milliseconds: run.updated),
       ended: run.ended.map { Date(milliseconds: $0) },
       cancelled: run.cancelled.map { Date(milliseconds: $0) })
+  }
+}
+
+extension StoredRun {
+  /// The first line of the description of the error in which the run has ended; nil if it has not, or if the error
+  /// cannot be read, such as in an encrypted journal.
+  fileprivate var failure: String? {
+    guard state == .error, let outcome else { return nil }
+    let (decoder, data) = (JSONDecoder(), Data(outcome.utf8))
+    let error =
+      (try? decoder.decode(StoredRunError.self, from: data))?.error
+      ?? (try? decoder.decode(StoredError.self, from: data))
+    return error.flatMap {
+      $0.description.split(whereSeparator: \.isNewline).first.map(String.init)
+    }
   }
 }
 

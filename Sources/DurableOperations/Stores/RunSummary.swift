@@ -47,14 +47,13 @@ public struct RunSummary: Sendable, Identifiable {
   public let wakes: Date?
   /// The event that a parked run waits for.
   public let event: String?
-  /// Why the run is stuck or was cancelled.
+  /// Why the run is stuck or was cancelled; of a run that has ended in an error, the first line of its description.
   public let reason: String?
   /// The run that started this one as a child flow.
   public let parent: RunID?
   /// The number of the process that runs it.
   public let owner: Int?
-  /// The machine and the process that run it, or ran it last; nil on one machine, where
-  /// ``owner`` identifies the process.
+  /// The machine and the process that run it, or, in PostgreSQL, ran it last; nil if the store does not know them.
   public let worker: String?
   /// Whether the process that runs it has ended without releasing it. The next worker takes the run
   /// over.

@@ -156,7 +156,9 @@ extension RunSummary {
   /// What the run waits for, or when and why it ended.
   var detail: HTML {
     let text = stateText.dropFirst(state.rawValue.count)
-    return text.isEmpty ? "" : "<span class=\"faint\">\(short: String(text))</span>"
+    let detail: HTML = text.isEmpty ? "" : "<span class=\"faint\">\(short: String(text))</span>"
+    guard state == .error, let reason else { return detail }
+    return detail + "<br><span class=\"reason\">\(short: reason, limit: 200)</span>"
   }
 
   /// How long it took, or has taken so far. Of a run that no process works on, it is not known when that has ended.

@@ -70,6 +70,9 @@ struct RunViewPage {
     if flow == nil { rows.append(("Finished steps", "\(run.step)")) }
     if run.attempt > 1 { rows.append(("Attempt", "\(run.attempt)")) }
     if !run.workerText.isEmpty { rows.append(("Worker", "\(short: run.workerText)")) }
+    if run.state == .error, let step = finished.last, step.kind == .error {
+      rows.append(("Failed step", "\(short: step.name) (\(step.position))"))
+    }
     if flow == nil, let step = details.currentStep {
       rows.append(("Step in progress", doing(step)))
       if let text = step.attemptText {

@@ -44,7 +44,7 @@ struct FlowLogEnd {
 
   /// The line as a terminal shows it: what follows the last carriage return, without the sequences
   /// that begin with an escape character.
-  private static func shown(_ line: Substring.UnicodeScalarView) -> String {
+  static func shown(_ line: Substring.UnicodeScalarView) -> String {
     var rest = line[...]
     while rest.last == "\r" { rest.removeLast() }
     if let last = rest.lastIndex(of: "\r") { rest = rest[rest.index(after: last)...] }

@@ -47,7 +47,7 @@ struct FlowRunView {
   var html: HTML {
     """
     <h2>Steps of \(short: steps.flow)</h2>
-    \(summary)\(notes)\(graph)\(list)
+    \(summary)\(cause)\(notes)\(graph)\(list)
     """
   }
 
@@ -75,6 +75,21 @@ struct FlowRunView {
       lines.append("<p>\(badge(state, "")): \(links.joined(by: ", "))\(more)</p>\n")
     }
     return lines.joined()
+  }
+
+  /// The log of the first step that has failed, from the line that looks like the error.
+  private var cause: HTML {
+    guard let step = rows.first(where: { $0.state == .failed && $0.childCount == nil }),
+      let (file, size) = try? steps.logs.open(step.name)
+    else { return "" }
+    defer { try? file.close() }
+    guard let error = try? FlowLogError(of: file, size: size) else { return "" }
+    return """
+      <p>Log of <a href="\(attribute: link(step))">\(short: step.name, limit: 60)</a> from the first line \
+      that looks like the error:</p>
+      <pre id="error-\(attribute: step.id)">\(error.text)</pre>
+
+      """
   }
 
   private var notes: HTML {
