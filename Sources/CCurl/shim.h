@@ -3,6 +3,8 @@
 #include <curl/curl.h>
 #include <netinet/in.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -43,6 +45,46 @@ typedef int (*composite_curl_start)(void *context, char *remote, char *local, in
 // Sets the function that is called on a connection, before a request is sent.
 static inline CURLcode composite_curl_set_start(CURL *handle, composite_curl_start value) {
   return curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, value);
+}
+
+// Sets the function that is called with the messages for people.
+static inline void composite_curl_set_messages(CURL *handle, curl_debug_callback value) {
+  curl_easy_setopt(handle, CURLOPT_VERBOSE, 1L);
+  curl_easy_setopt(handle, CURLOPT_DEBUGFUNCTION, value);
+}
+
+// What a message says about a stream of HTTP/2. No result code of libcurl says it.
+typedef enum {
+  composite_stream_unknown,
+  // The request is sent on the stream with the number.
+  composite_stream_opened,
+  // The server takes no further streams, and processes none after the number.
+  composite_stream_limit,
+  // The server has refused the stream of the request.
+  composite_stream_refused,
+  // libcurl sends the request again, maybe on another connection.
+  composite_stream_ended,
+} composite_stream_news;
+
+// Reads a message. The texts are those of libcurl 7.80 to 8.22; nothing is concluded from others.
+static inline composite_stream_news composite_curl_read_message(const char *bytes, size_t size,
+                                                                unsigned *number) {
+  char text[96];
+  if (size >= sizeof text) size = sizeof text - 1;
+  memcpy(text, bytes, size);
+  text[size] = 0;
+  int end = 0;
+  if (sscanf(text, "Using Stream ID: %u", number) == 1) return composite_stream_opened;
+  if (sscanf(text, "[HTTP/2] [%u] OPENED stream%n", number, &end) == 1 && end > 0)
+    return composite_stream_opened;
+  if (sscanf(text, "received GOAWAY, error=%*u, last_stream=%u", number) == 1
+      || sscanf(text, "recveived GOAWAY, error=%*u, last_stream=%u", number) == 1)
+    return composite_stream_limit;
+  if (sscanf(text, "HTTP/2 stream %u refused by server%n", number, &end) == 1 && end > 0)
+    return composite_stream_refused;
+  if (!strncmp(text, "REFUSED_STREAM, retrying", 24)) return composite_stream_refused;
+  if (!strncmp(text, "Connection died", 15)) return composite_stream_ended;
+  return composite_stream_unknown;
 }
 
 // Sets the function that is called before a connection is made.

@@ -37,7 +37,7 @@ public struct HTTPTransferError: HTTPRequestError {
   public let reason: Reason
   /// The message of the system; may be empty.
   public let message: String
-  /// Whether a server may have received the request.
+  /// Whether a server may have processed the request.
   public let wasSent: Bool
   /// The head of a response whose body was not received completely; nil if no head was received.
   public let head: HTTPResponseHead?

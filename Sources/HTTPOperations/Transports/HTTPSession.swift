@@ -68,6 +68,7 @@ public final class HTTPSession: Sendable {
       request, adding: configuration.headers, body: body, summary: summary,
       redirects: options.redirects)
     var needsNewConnection = false
+    var refusals = 0
     while true {
       try Task.checkCancellation()
       let exchange = HTTPExchange(
@@ -92,7 +93,14 @@ public final class HTTPSession: Sendable {
         case .redirected(let head):
           try route.follow(head)
           needsNewConnection = false
+          refusals = 0
         }
+      } catch let error as HTTPTransportError where error.wasRefused {
+        refusals += 1
+        if refusals > Self.refusalLimit { throw HTTPTransferError(error, of: summary) }
+        // Another connection may end, too, before it has processed all requests that wait for it. The
+        // first request of a connection is processed.
+        needsNewConnection = refusals > 2
       } catch let error as HTTPTransportError {
         // The server has closed the idle connection on which the request was sent, or would have been.
         guard error.wasIdle, summary.isRepeatable || !error.wasSent, !needsNewConnection else {
@@ -102,6 +110,9 @@ public final class HTTPSession: Sendable {
       }
     }
   }
+
+  /// How often a request is sent again that the server refuses without processing it.
+  private static let refusalLimit = 5
 
   private enum End<Value: Sendable>: Sendable {
     case answered(Value)

@@ -4,6 +4,8 @@ import LoopbackServer
 final class HTTP2Connection {
   private let connection: LoopbackConnection
   private var received: [UInt8]
+  /// The body of the last request.
+  private(set) var body: [UInt8] = []
 
   /// - Parameter request: The preface, which looks like a request of HTTP/1.
   init(_ request: LoopbackRequest, _ connection: LoopbackConnection) {
@@ -29,7 +31,9 @@ final class HTTP2Connection {
   ///
   /// - Returns: The stream of the request; nil if the client has closed the connection.
   func nextRequest() -> UInt32? {
+    body = []
     while let frame = nextFrame() {
+      if frame.kind == HTTP2Frame.Kind.data.rawValue { body += frame.payload }
       switch HTTP2Frame.Kind(rawValue: frame.kind) {
       case .settings where !frame.has(HTTP2Frame.isAck):
         send(HTTP2Frame(.settings, flags: HTTP2Frame.isAck))

@@ -41,30 +41,6 @@ import Testing
     }
   }
 
-  @Test(arguments: ["refused", "GOAWAY", "closed"])
-  func `N2: a POST of HTTP/2 that gets no response is sent once`(way: String) async throws {
-    let requests = Lock(0)
-    let server = try LoopbackServer { request, connection in
-      let connection = HTTP2Connection(request, connection)
-      connection.begin()
-      while let stream = connection.nextRequest() {
-        requests.withLock { $0 += 1 }
-        switch way {
-        case "refused": connection.send(.reset(stream, 7))
-        case "GOAWAY":
-          connection.send(.goAway(last: 0, 0))
-          return
-        default: return
-        }
-      }
-    }
-    let folder = try TemporaryFolder()
-    let end = await HostileTransfer.post.end(
-      of: server.url(), in: folder, session: Self.session(timeout: .seconds(300)))
-    #expect(end == .transfer(.connectionLost, isRetryable: false))
-    #expect(requests.withLock { $0 } == 1)
-  }
-
   // libcurl 7.88 takes a violation that ends a connection for its regular end.
   @Test func `a violation of HTTP/2 within a body without a length is an error`() async throws {
     let server = try LoopbackServer { request, connection in

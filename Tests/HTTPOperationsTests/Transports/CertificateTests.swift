@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite(
-  .enabled(if: CertificateServer.openssl != nil, "Requires openssl."), .timeLimit(.minutes(10)))
+  .enabled(if: TestCertificate.openssl != nil, "Requires openssl."), .timeLimit(.minutes(10)))
 struct CertificateTests {
   @Test func `an untrusted certificate is an error that names the host`() async throws {
     let server = try await CertificateServer()
@@ -66,9 +66,6 @@ struct CertificateTests {
 
 /// A server with TLS, the program `openssl`, with a certificate of its own.
 private final class CertificateServer: Sendable {
-  static let openssl = ["/usr/bin/openssl", "/usr/local/bin/openssl"]
-    .first { FileManager.default.isExecutableFile(atPath: $0) }
-
   let url: URL
   let key: URL
   let certificate: URL
@@ -77,19 +74,9 @@ private final class CertificateServer: Sendable {
 
   /// - Parameter options: More options for `openssl s_server`.
   init(_ options: String...) async throws {
-    let openssl = try #require(Self.openssl)
+    let openssl = try #require(TestCertificate.openssl)
     folder = try TemporaryFolder()
-    (key, certificate) = (folder["key"], folder["certificate"])
-    let make = try Self.start(
-      openssl,
-      [
-        "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-        "-keyout", key.path, "-out", certificate.path, "-subj", "/CN=localhost", "-days", "1",
-        "-addext", "subjectAltName=DNS:localhost",
-      ]
-    ).process
-    let status = await make.end()
-    try #require(status == 0, "openssl created no certificate")
+    (key, certificate) = try await TestCertificate.make(in: folder)
     let port = try LoopbackServer.unusedPort()
     let (process, output) = try Self.start(
       openssl,

@@ -77,8 +77,13 @@
     /// With HTTP/2, libcurl 7.88 does not notice the end of a body if the buffer is smaller than a
     /// frame, of 16 KB.
     func bufferSize(for request: HTTPTransportRequest) -> Int {
-      let mayBeHTTP2 = isHTTP2 || request.url.scheme?.lowercased() == "https" && !isHTTP1
-      return request.expectsLargeBody || Self.sharesBuffers || mayBeHTTP2 ? 128 << 10 : 4 << 10
+      let isLarge = request.expectsLargeBody || Self.sharesBuffers || mayUseHTTP2(request)
+      return isLarge ? 128 << 10 : 4 << 10
+    }
+
+    /// Whether the connection of a request may be of HTTP/2.
+    func mayUseHTTP2(_ request: HTTPTransportRequest) -> Bool {
+      isHTTP2 || request.url.scheme?.lowercased() == "https" && !isHTTP1
     }
 
     /// Whether bytes that have arrived on an idle connection are a mistake of the server. With TLS or

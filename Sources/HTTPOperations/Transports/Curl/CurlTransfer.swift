@@ -18,6 +18,8 @@
     private var lastActivity = MonotonicTime.now
     /// How many times the request was to be sent.
     private var startCount = 0
+    /// How many bytes of the body have been received.
+    private var receivedCount = 0
     /// The socket of a new connection.
     private var newSocket: curl_socket_t?
     /// Whether the idle connection could not be used.
@@ -27,6 +29,9 @@
     /// The maximum time without activity, in nanoseconds.
     private let timeout: Int64
     private let checksIdleConnections: Bool
+    private let observesStream: Bool
+    /// The stream of the request, if the connection may be of HTTP/2.
+    private var stream: CurlStream?
 
     init(_ exchange: HTTPExchange, _ settings: CurlSettings, _ news: CurlNews) {
       guard let handle = unsafe curl_easy_init() else { fatalError("out of memory") }
@@ -40,10 +45,12 @@
       // Sums of times do not overflow.
       timeout = min(request.timeout.inNanoseconds, .max / 4)
       checksIdleConnections = settings.checksIdleConnections(request)
+      observesStream = settings.mayUseHTTP2(request)
       unsafe settings.apply(to: handle)
       setRequest(request, isOnly: settings.needsOwnConnection(request))
       set(CURLOPT_BUFFERSIZE, settings.bufferSize(for: request))
       setFunctions()
+      if observesStream { observeStream() }
     }
 
     deinit {
@@ -133,14 +140,36 @@
           .takeBytes(into: UnsafeMutableRawBufferPointer(start: bytes, count: size * count))
           ?? Int(CURL_READFUNC_ABORT)
       }
-      unsafe composite_curl_set_start(handle) { context, _, _, _, port in
-        unsafe CurlTransfer.of(context: context)?.start(from: port) ?? CURL_PREREQFUNC_ABORT
+      unsafe composite_curl_set_start(handle) { context, remote, local, remotePort, port in
+        guard let transfer = unsafe CurlTransfer.of(context: context) else {
+          return CURL_PREREQFUNC_ABORT
+        }
+        guard transfer.observesStream, let remote = unsafe remote, let local = unsafe local else {
+          return transfer.start(from: port, nil)
+        }
+        return transfer.start(
+          from: port,
+          unsafe "\(String(cString: remote)) \(remotePort) \(String(cString: local)) \(port)")
       }
       unsafe composite_curl_set_connect(handle) { context, socket, _ in
         // A child process would keep the connection open.
         _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
         unsafe CurlTransfer.of(context: context)?.newSocket = socket
         return CURL_SOCKOPT_OK
+      }
+    }
+
+    private func observeStream() {
+      unsafe composite_curl_set_pointer(
+        handle, CURLOPT_DEBUGDATA, Unmanaged.passUnretained(self).toOpaque())
+      unsafe composite_curl_set_messages(handle) { _, kind, text, size, context in
+        guard kind == CURLINFO_TEXT, let transfer = unsafe CurlTransfer.of(context: context) else {
+          return 0
+        }
+        var number: UInt32 = 0
+        let news = unsafe composite_curl_read_message(text, size, &number)
+        transfer.stream?.receive(news, number)
+        return 0
       }
     }
 
@@ -158,10 +187,15 @@
 
     /// There is a connection, and the request is sent next.
     ///
-    /// - Parameter port: The client's port.
-    private func start(from port: Int32) -> Int32 {
+    /// - Parameters:
+    ///   - port: The client's port.
+    ///   - addresses: Both ends of a connection that may be of HTTP/2.
+    private func start(from port: Int32, _ addresses: String?) -> Int32 {
       begin()
       startCount += 1
+      if startCount == 1, let addresses {
+        stream = CurlStream(of: news.connections.use(addresses, isNew: newSocket != nil))
+      }
       if startCount == 1, hasUnreadBytes(port) {
         isUnusable = true
         return CURL_PREREQFUNC_ABORT
@@ -197,6 +231,7 @@
     private func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
       begin()
       if unsafe exchange.receive(bytes) {
+        receivedCount += bytes.count
         news.add(exchange, receiving: bytes.count)
         if isSendingPaused { news.add(answered: self) }
         return bytes.count
@@ -219,6 +254,7 @@
     /// Ends the exchange. The transfer must not be used afterwards.
     func end(_ result: CURLcode) {
       exchange.end(error(result))
+      if let connection = stream?.connection { news.connections.leave(connection) }
       news.add(exchange)
     }
 
@@ -229,14 +265,22 @@
           .connectionLost, "the server has sent bytes that were not requested", wasSent: false,
           wasIdle: true)
       }
+      if let stream, stream.isUnprocessed, !parser.hasBegun {
+        return HTTPTransportError(
+          .connectionLost, "the server refused the request without processing it", wasSent: false,
+          wasRefused: true)
+      }
       if result == CURLE_OK {
         // libcurl takes headers without their end for a response.
         return parser.isComplete
           ? nil : HTTPTransportError(.connectionLost, "it was closed within the headers")
       }
+      let text = unsafe String(cString: message)
+      // A server may answer before it has received the whole request, and then end its stream
+      // (RFC 9113, section 8.1). libcurl 7.88 reports that as an error without a message.
+      if stream != nil, text.isEmpty, isWhole { return nil }
       let wasIdle =
         startCount > 1 && !parser.isComplete || result == CURLE_SEND_FAIL_REWIND
-      let text = unsafe String(cString: message)
       // The message has the URL of the proxy, with its password.
       if text.hasPrefix("Unsupported proxy") {
         return HTTPTransportError(
@@ -247,6 +291,11 @@
         wasIdle
           ? "the server closed the kept connection before it responded" : self.text(result, text),
         wasSent: startCount > 0, wasIdle: wasIdle)
+    }
+
+    /// Whether a response with a length has been received as a whole.
+    private var isWhole: Bool {
+      parser.length.map { $0 == receivedCount } == true
     }
 
     private func text(_ result: CURLcode, _ text: String) -> String {

@@ -146,6 +146,8 @@
 
     /// The sockets by the ports of the client. Some of them may be closed.
     var sockets: [Int32: curl_socket_t] = [:]
+    /// The connections that running transfers use.
+    let connections = CurlConnections()
     /// The transfers that have received a response while they wait for the user's bytes.
     private var answered: [CurlTransfer] = []
     private var exchanges: [HTTPExchange] = []

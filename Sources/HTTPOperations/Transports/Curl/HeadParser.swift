@@ -5,6 +5,12 @@ struct HeadParser {
   private(set) var error: HTTPTransportError?
   /// Whether the head of the response is complete.
   private(set) var isComplete = false
+  /// Whether anything has been received.
+  var hasBegun: Bool { byteCount > 0 }
+  /// The length in the complete head of the response; nil if there is none.
+  var length: Int? {
+    isComplete ? headers.values(of: "Content-Length").first.flatMap { HTTPHeaders.length($0) } : nil
+  }
   private var status = 0
   private var headers = HTTPHeaders()
   private var byteCount = 0
