@@ -34,8 +34,8 @@ struct DownloadPlan: Equatable, Sendable {
   /// - Parameters:
   ///   - offset: How many bytes the partial file has.
   ///   - record: The record beside it.
-  init(offset: Int, record: DownloadRecord?, for url: URL) {
-    let isUsable = offset > 0 && record?.isOf(url) == true
+  init(offset: Int, record: DownloadRecord?, for resource: DownloadRecord.Resource) {
+    let isUsable = offset > 0 && record?.isOf(resource) == true && record?.validator != nil
     self = isUsable ? DownloadPlan(offset: offset, record: record) : .whole
   }
 
@@ -60,7 +60,7 @@ struct DownloadPlan: Equatable, Sendable {
           ? .restart(total: range.total) : .fail
       }
       // If it is compressed, its offsets are not offsets in the partial file.
-      guard !head.headers.isEncoded, !record.isOfAnother(head) else { return .requestWhole }
+      guard !head.headers.isEncoded, record.isConfirmed(by: head) else { return .requestWhole }
       let (end, isTooLarge) = offset.addingReportingOverflow(head.headers.contentLength ?? 0)
       guard !isTooLarge else { return .requestWhole }
       let total = range.total ?? head.headers.contentLength.map { _ in end } ?? record.total
@@ -71,8 +71,13 @@ struct DownloadPlan: Equatable, Sendable {
     case 200...299: return .restart(total: head.headers.contentLength)
     case 416:
       guard let record else { return .fail }
-      let isAll = range?.total == offset && offset == record.total ?? offset
-      return isAll && !record.isOfAnother(head) ? .complete : .requestWhole
+      guard range?.total == offset, record.total == offset || record.total == nil else {
+        return .requestWhole
+      }
+      // Of a file of unknown length, the part that is there may belong to another version.
+      let isSame =
+        record.total == nil ? record.isConfirmed(by: head) : !record.isContradicted(by: head)
+      return isSame ? .complete : .requestWhole
     default: return .fail
     }
   }

@@ -4,48 +4,70 @@ internal import Foundation
 struct DownloadRecord: Codable, Equatable, Sendable {
   /// The URL without secrets, for people who find the file.
   let address: String
-  /// A hash of the whole URL, which may contain secrets.
+  /// A hash of the whole URL, which may contain secrets, or of the key that the caller gave.
   let fingerprint: UInt64
-  /// The validator for `If-Range`, by which the server detects a change.
-  let validator: String
+  /// The `ETag`, which is strong; nil if there was none.
+  let entityTag: String?
+  /// The `Last-Modified`; nil if there was none.
+  let modified: String?
   /// The length of the whole in bytes; nil if the server did not announce it.
   let total: Int?
 }
 
 extension DownloadRecord {
+  /// What identifies a resource: its URL, or a key of the caller for a URL that changes.
+  struct Resource: Sendable {
+    let url: URL
+    let key: String?
+
+    fileprivate var fingerprint: UInt64 { (key.map { "key \($0)" } ?? url.absoluteString).fnv1a }
+  }
+
   /// - Returns: Nil if the server sends no usable validator: then the download cannot be resumed.
-  init?(of url: URL, _ head: HTTPResponseHead, total: Int?) {
+  init?(of resource: Resource, _ head: HTTPResponseHead, total: Int?) {
     // Offsets in a compressed body are not offsets in the file.
-    guard !head.headers.isEncoded, let validator = Self.validator(in: head.headers) else {
-      return nil
-    }
-    address = url.withoutSecrets
-    fingerprint = Self.fingerprint(of: url)
-    self.validator = validator
+    if head.headers.isEncoded || !Self.hasValidator(head.headers) { return nil }
+    address = resource.url.withoutSecrets
+    fingerprint = resource.fingerprint
+    entityTag = head.headers["ETag"]
+    modified = head.headers["Last-Modified"]
     self.total = total
   }
 
-  func isOf(_ url: URL) -> Bool { fingerprint == Self.fingerprint(of: url) }
+  /// The validator for `If-Range`, by which the server detects a change; nil in a record of an
+  /// earlier version of this module.
+  var validator: String? { entityTag ?? modified }
 
-  /// Whether a response belongs to another file, or to another version of it.
-  func isOfAnother(_ head: HTTPResponseHead) -> Bool {
-    let now = head.headers[validator.hasPrefix("\"") ? "ETag" : "Last-Modified"]
-    return now != nil && now != validator
+  func isOf(_ resource: Resource) -> Bool { fingerprint == resource.fingerprint }
+
+  /// Whether a response belongs to the same version of the same file: it has every validator of the
+  /// record. A server that ignores `If-Range` may send a part of another version without any.
+  func isConfirmed(by head: HTTPResponseHead) -> Bool {
+    !isContradicted(by: head) && (entityTag == nil || head.headers["ETag"] != nil)
+      && (modified == nil || head.headers["Last-Modified"] != nil)
   }
 
-  /// Only strong validators (RFC 9110, section 13.1.5): with a weak one, parts of different
+  /// Whether a response belongs to another version.
+  func isContradicted(by head: HTTPResponseHead) -> Bool {
+    [(entityTag, head.headers["ETag"]), (modified, head.headers["Last-Modified"])]
+      .contains { old, new in old != nil && new != nil && old != new }
+  }
+
+  /// Only strong validators count (RFC 9110, section 13.1.5): with a weak one, parts of different
   /// versions might be combined.
-  static func validator(in headers: HTTPHeaders) -> String? {
-    if let tag = headers["ETag"] { return tag.hasPrefix("\"") ? tag : nil }
-    guard let text = headers["Last-Modified"], let modified = HTTPDate.date(from: text),
+  private static func hasValidator(_ headers: HTTPHeaders) -> Bool {
+    if let tag = headers["ETag"] { return tag.hasPrefix("\"") }
+    guard let modified = headers["Last-Modified"].flatMap({ HTTPDate.date(from: $0) }),
       let now = headers["Date"].flatMap({ HTTPDate.date(from: $0) })
-    else { return nil }
+    else { return false }
     // A file that was modified in the current second may be modified in it again.
-    return now.timeIntervalSince(modified) >= 1 ? text : nil
+    return now.timeIntervalSince(modified) >= 1
   }
+}
 
-  /// The FNV-1a hash, which is the same in every process.
-  private static func fingerprint(of url: URL) -> UInt64 {
-    url.absoluteString.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+extension String {
+  /// A hash that is the same in every process.
+  var fnv1a: UInt64 {
+    utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
   }
 }

@@ -23,11 +23,21 @@ public import Foundation
 /// retryable.
 ///
 /// If the download is interrupted, by an error, a cancellation or the end of the program, the next
-/// run resumes it, in any process. `NAME.partial.json` has the validator of the file on the server
-/// (its `ETag`, or its modification date), and `Range` and `If-Range` request the rest. If the file
-/// has changed, or the server does not support ranges, the download starts again. If the server
+/// run of the same user resumes it, in any process. `NAME.partial.json` has the validators of the
+/// file on the server (its `ETag` and its modification date), and `Range` and `If-Range` request the
+/// rest. The rest must have the same validators. If the file has changed, if a validator is missing,
+/// or if the server does not support ranges, the download starts again. If the server
 /// sends no validator, the partial file is removed. The partial file is not always on disk: after a
-/// power failure, remove it.
+/// power failure, remove it. A file of that name that other users can have written is not resumed.
+///
+/// A URL that changes, such as one with a signature, needs a key of the resource:
+///
+/// ```swift
+/// import HTTPOperations
+///
+/// let release = HTTPDownloadOperation(
+///   url, to: URL(fileURLWithPath: path), resumeKey: "releases/4.2/image.iso")
+/// ```
 ///
 /// The file is requested uncompressed. If the server compresses it nevertheless
 /// (`Content-Encoding`), it is decompressed, and the download cannot be resumed.
@@ -50,6 +60,7 @@ public struct HTTPDownloadOperation: ComposableOperation {
   private let options: HTTPRequestOptions
   private let session: HTTPSession
   private let summary: HTTPRequestSummary
+  private let resumeKey: String?
 
   /// Creates an operation that downloads the response of a request.
   ///
@@ -60,14 +71,17 @@ public struct HTTPDownloadOperation: ComposableOperation {
   ///     ``HTTPFileError`` otherwise.
   ///   - options: The options of the request.
   ///   - session: The session that sends the request.
+  ///   - resumeKey: What identifies the resource if its URL changes, such as a URL with a signature;
+  ///     nil for the whole URL. A download with the same key, to the same destination, is resumed.
   public init(
     _ request: URLRequest, to destination: URL, options: HTTPRequestOptions = HTTPRequestOptions(),
-    session: HTTPSession = .shared
+    session: HTTPSession = .shared, resumeKey: String? = nil
   ) {
     self.request = request
     self.destination = destination
     self.options = options
     self.session = session
+    self.resumeKey = resumeKey
     summary = HTTPRequestSummary(request, isRepeatable: options.isRepeatable)
   }
 
@@ -79,11 +93,15 @@ public struct HTTPDownloadOperation: ComposableOperation {
   ///     ``HTTPFileError`` otherwise.
   ///   - options: The options of the request.
   ///   - session: The session that sends the request.
+  ///   - resumeKey: What identifies the resource if its URL changes, such as a URL with a signature;
+  ///     nil for the whole URL. A download with the same key, to the same destination, is resumed.
   public init(
     _ url: URL, to destination: URL, options: HTTPRequestOptions = HTTPRequestOptions(),
-    session: HTTPSession = .shared
+    session: HTTPSession = .shared, resumeKey: String? = nil
   ) {
-    self.init(URLRequest(url: url), to: destination, options: options, session: session)
+    self.init(
+      URLRequest(url: url), to: destination, options: options, session: session,
+      resumeKey: resumeKey)
   }
 
   /// The method and the URL of the request, without secrets.
@@ -106,13 +124,16 @@ public struct HTTPDownloadOperation: ComposableOperation {
     }
   }
 
+  private var resource: DownloadRecord.Resource {
+    DownloadRecord.Resource(url: request.url ?? destination, key: resumeKey)
+  }
+
   private func download(
     to file: PartialFile, in context: OperationContext
   ) async throws -> HTTPDownload {
     let download: HTTPDownload
     do {
-      let url = request.url ?? destination
-      let plan = await HTTPThreads.files.run { file.plan(for: url) }
+      let plan = await HTTPThreads.files.run { file.plan(for: resource) }
       do {
         download = try await self.download(plan, to: file, in: context)
       } catch is RestartRequired {
@@ -170,7 +191,7 @@ public struct HTTPDownloadOperation: ComposableOperation {
       try await HTTPThreads.files.run { try file.seek(to: plan.offset) }
       return (plan.offset, total)
     case .restart(let total):
-      let record = DownloadRecord(of: request.url ?? destination, head, total: total)
+      let record = DownloadRecord(of: resource, head, total: total)
       try await HTTPThreads.files.run { try file.restart(record) }
       return (0, total)
     case .requestWhole: throw RestartRequired()

@@ -9,6 +9,9 @@ internal import SystemSupport
 /// others. Only a complete file gets the name. A destination that is a device or a pipe is written
 /// directly.
 ///
+/// Only the user of the process can have written either file, or they are not resumed: the folder may
+/// belong to others, who could choose the beginning of the file.
+///
 /// The caller makes one call at a time, and finally calls ``finish()`` or ``abandon()``, once.
 struct PartialFile: Sendable {
   /// The destination.
@@ -19,16 +22,15 @@ struct PartialFile: Sendable {
   /// The file to replace, whose owner and permissions the new one gets; nil if there is none.
   private let old: FileStatus?
 
-  private var partialPath: String { Self.partialPath(of: path) }
+  private let partialPath: String
   private var recordPath: String { partialPath + ".json" }
   /// The path that bytes are written to.
   private var writtenPath: String { isDirect ? path : partialPath }
 
-  private static func partialPath(of path: String) -> String { path + ".partial" }
-
   /// Opens and locks the file.
   init(at path: String) throws(FileError) {
     self.path = path
+    partialPath = PartialFileName.path(of: path)
     let (name, folder) = (FileName(path), OpenFolder.working)
     let kind = try? folder.status(of: name, followingLink: true).kind
     if kind == .folder {
@@ -44,10 +46,7 @@ struct PartialFile: Sendable {
     }
     // Not the status of the target of a symbolic link, which stays.
     old = (try? folder.status(of: name)).flatMap { $0.kind == .file ? $0 : nil }
-    file = try Self.locked(Self.partialPath(of: path), for: path)
-    // Users who may not read the old file must not read parts of the new one, which does not have
-    // the group of the old one yet.
-    if old != nil { try? file.setPermissions(0o600) }
+    file = try Self.locked(partialPath, for: path)
   }
 
   private static func openedDirectly(_ path: String) throws(FileError) -> FileDescriptor {
@@ -59,13 +58,11 @@ struct PartialFile: Sendable {
     }
   }
 
-  private static func locked(_ partial: String, for path: String) throws(FileError)
-    -> FileDescriptor
-  {
+  private static func locked(
+    _ partial: String, for path: String
+  ) throws(FileError) -> FileDescriptor {
     while true {
-      let file = try FileError.at(partial, "cannot be written") { () throws(SystemError) in
-        try FileDescriptor.open(partial, .readWrite, [.create, .noFollow])
-      }
+      guard let (file, isNew) = try opened(partial) else { continue }
       do throws(FileError) {
         let isLocked = try FileError.at(partial, "cannot be locked") { () throws(SystemError) in
           try file.tryLock()
@@ -75,24 +72,88 @@ struct PartialFile: Sendable {
             path, "is already being downloaded",
             because: "wait for that download, or use another path.")
         }
+        if isNamed(partial, file) {
+          // Some file systems give every file to the same user.
+          if try isPrivate(file, partial) || isNew {
+            try? file.setPermissions(.ownerReadWrite)
+            return file
+          }
+          try FileError.at(partial, "is not the private file of a download and cannot be removed") {
+            () throws(SystemError) in
+            try OpenFolder.working.removeFile(FileName(partial))
+          }
+        }
+        // Otherwise another download has finished and renamed it since it was opened.
       } catch {
-        try? file.close()
+        release(file)
         throw error
       }
-      let named = try? OpenFolder.working.status(of: FileName(partial))
-      if let named, (try? file.status.identity) == named.identity { return file }
-      // Between opening and locking, another download has finished and renamed the file.
-      Self.release(file)
+      release(file)
     }
   }
 
+  /// Opens the existing partial file, or creates one.
+  ///
+  /// - Returns: Nil if the file has been removed meanwhile.
+  private static func opened(
+    _ partial: String
+  ) throws(FileError) -> (file: FileDescriptor, isNew: Bool)? {
+    do throws(SystemError) {
+      let file = try FileDescriptor.open(
+        partial, .readWrite, .exclusiveCreate, permissions: .ownerReadWrite)
+      return (file, true)
+    } catch {
+      if error != .fileExists { throw FileError(partial, "cannot be written", error) }
+    }
+    do throws(SystemError) {
+      return (try .open(partial, .readWrite, [.noFollow, .nonBlocking]), false)
+    } catch {
+      if error.isMissing { return nil }
+      if error == .tooManySymbolicLinkLevels {
+        throw FileError(
+          partial, "cannot be written", error,
+          because: "it is a symbolic link. Remove it, or use another path.")
+      }
+      throw FileError(
+        partial, "cannot be written", error, because: "\(error). Remove it, or use another path.")
+    }
+  }
+
+  private static func isPrivate(
+    _ file: FileDescriptor, _ partial: String
+  ) throws(FileError) -> Bool {
+    let status = try FileError.at(partial, "cannot be examined") { () throws(SystemError) in
+      try file.status
+    }
+    if status.kind == .file { return status.isPrivate }
+    throw FileError(
+      partial, "cannot be written",
+      because: "it is a folder or a device. Remove it, or use another path.")
+  }
+
+  private static func isNamed(_ path: String, _ file: FileDescriptor) -> Bool {
+    let named = try? OpenFolder.working.status(of: FileName(path))
+    return named != nil && named?.identity == (try? file.status.identity)
+  }
+
   /// The plan for the existing part.
-  func plan(for url: URL) -> DownloadPlan {
-    guard !isDirect, let status = try? file.status,
-      let data = try? Data(contentsOf: URL(fileURLWithPath: recordPath)),
-      let record = try? JSONDecoder().decode(DownloadRecord.self, from: data)
-    else { return .whole }
-    return DownloadPlan(offset: status.size, record: record, for: url)
+  func plan(for resource: DownloadRecord.Resource) -> DownloadPlan {
+    guard !isDirect, let status = try? file.status, status.isPrivate, let record = record() else {
+      return .whole
+    }
+    return DownloadPlan(offset: status.size, record: record, for: resource)
+  }
+
+  private func record() -> DownloadRecord? {
+    guard let file = try? FileDescriptor.open(recordPath, .readOnly, [.noFollow, .nonBlocking])
+    else { return nil }
+    defer { try? file.close() }
+    guard let status = try? file.status, status.isPrivate, status.size <= 1 << 20 else {
+      return nil
+    }
+    var bytes = [UInt8](repeating: 0, count: status.size)
+    guard (try? file.read(into: &bytes)) == bytes.count else { return nil }
+    return try? JSONDecoder().decode(DownloadRecord.self, from: Data(bytes))
   }
 
   /// Continues to write at an offset.
@@ -116,7 +177,10 @@ struct PartialFile: Sendable {
     try seek(to: 0)
     guard let record else { return }
     do {
-      try JSONEncoder().encode(record).write(to: URL(fileURLWithPath: recordPath))
+      let file = try FileDescriptor.open(
+        recordPath, .writeOnly, .exclusiveCreate, permissions: .ownerReadWrite)
+      defer { try? file.close() }
+      try unsafe JSONEncoder().encode(record).withUnsafeBytes { try unsafe file.write($0) }
     } catch {
       // Without it, the download cannot be resumed, which is no error.
       remove(recordPath)
@@ -141,12 +205,19 @@ struct PartialFile: Sendable {
   func finish() throws(FileError) {
     defer { Self.release(file) }
     if isDirect { return }
+    if !Self.isNamed(partialPath, file) {
+      throw FileError(
+        partialPath, "is not the file that was written",
+        because: "another program has removed or replaced it. Download the file again.")
+    }
     if let old {
       try FileError.at(writtenPath, "cannot be given the permissions of the old file") {
         () throws(SystemError) in
         // A downloaded file must not run as the owner of the file that it replaces.
         try file.copyRights(from: old, masking: 0o777)
       }
+    } else if let permissions = permissionsOfNewFiles() {
+      try? file.setPermissions(permissions)
     }
     try FileError.at(writtenPath, "cannot be written") { () throws(SystemError) in
       try file.synchronize()
@@ -165,6 +236,20 @@ struct PartialFile: Sendable {
     }
   }
 
+  /// The permissions that the system gives to new files in the folder; nil if none can be created.
+  private func permissionsOfNewFiles() -> FilePermissions? {
+    let path = partialPath + ".new"
+    remove(path)
+    guard let file = try? FileDescriptor.open(path, .writeOnly, .exclusiveCreate) else {
+      return nil
+    }
+    defer {
+      try? file.close()
+      remove(path)
+    }
+    return try? file.status.permissions
+  }
+
   /// Closes the incomplete file. Removes it if it cannot be resumed.
   func abandon() {
     if !isDirect, FileSystem.isMissing(recordPath) { remove(partialPath) }
@@ -179,4 +264,15 @@ struct PartialFile: Sendable {
   }
 
   private func remove(_ path: String) { try? OpenFolder.working.removeFile(FileName(path)) }
+}
+
+extension FilePermissions {
+  fileprivate static let ownerReadWrite: FilePermissions = 0o600
+}
+
+extension FileStatus {
+  /// Whether only this user, and the root user, can have written the file.
+  fileprivate var isPrivate: Bool {
+    kind == .file && owner == geteuid() && hardLinkCount == 1 && permissions.isDisjoint(with: 0o022)
+  }
 }

@@ -142,6 +142,26 @@ import Testing
     #expect(try Data(contentsOf: folder["file"]) == Data(Self.bytes))
   }
 
+  @Test(arguments: [
+    modified, [#"ETag: "v1""#], [#"ETag: W/"v1""#] + modified, [],
+    [#"ETag: "v1""#, "Last-Modified: Sat, 21 Nov 2026 10:00:01 GMT"],
+  ])
+  func `N3: a range without a validator of the partial file is dropped`(
+    headers: [String]
+  ) async throws {
+    let folder = try TemporaryFolder()
+    let server = try LoopbackServer(
+      .init(
+        headers: [#"ETag: "v1""#] + Self.modified, body: Array(Self.bytes.prefix(70_000)),
+        length: 200_000),
+      Self.part(from: 70_000, headers: headers), .init(body: Self.bytes))
+    let operation = HTTPDownloadOperation(server.url(), to: folder["file"])
+    #expect(await operation.run().error is HTTPTransferError)
+    #expect(try await operation.run().get().resumedByteCount == 0)
+    #expect(server.requests.map { $0["Range"] } == [nil, "bytes=70000-", nil])
+    #expect(try Data(contentsOf: folder["file"]) == Data(Self.bytes))
+  }
+
   @Test func `a compressed download is not resumed`() async throws {
     let folder = try TemporaryFolder()
     let headers = [#"ETag: "v1""#, "Content-Encoding: gzip"]
@@ -158,20 +178,25 @@ import Testing
     #expect(try Data(contentsOf: folder["file"]) == Data(Self.bytes))
   }
 
-  @Test func `a 416 with the received length completes the download`() async throws {
+  @Test(arguments: [true, false])
+  func `a 416 with the received length and the validator completes the download`(
+    hasValidator: Bool
+  ) async throws {
     let folder = try TemporaryFolder()
+    let tags = hasValidator ? [#"ETag: "v1""#] : []
     // The connection ends after the whole body, before the chunk that marks its end.
     let server = try LoopbackServer { request, connection in
-      if request.number > 0 {
-        return connection.send(.init(416, headers: ["Content-Range: bytes */10"]))
+      if request["Range"] != nil {
+        return connection.send(.init(416, headers: ["Content-Range: bytes */10"] + tags))
       }
+      if request.number > 0 { return connection.send(.init("0123456789")) }
       connection.send("HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nTransfer-Encoding: chunked\r\n\r\n")
       connection.send("a\r\n0123456789\r\n")
     }
     let download = try await HTTPDownloadOperation(server.url(), to: folder["file"])
       .retryingHTTP(backoff: .none).run().get()
     #expect(download.byteCount == 10)
-    #expect(download.resumedByteCount == 10)
+    #expect(download.resumedByteCount == (hasValidator ? 10 : 0))
     #expect(try Data(contentsOf: folder["file"]) == Data("0123456789".utf8))
     #expect(try folder.names() == ["file"])
   }
