@@ -118,7 +118,9 @@ extension HTTPRoute {
     for (name, value) in fields + added.fields.map({ ($0.name, $0.value) }) {
       guard Self.isToken(name), !value.utf8.contains(where: { [0, 0x0A, 0x0D].contains($0) })
       else {
-        throw badRequest("its header \(name.debugDescription) has characters that are not allowed")
+        throw badRequest(
+          "its header \(name.debugDescription) has characters that are not allowed, "
+            + "such as a line break: trim a text that was read from a file")
       }
     }
     for (name, value) in fields where !Self.unusedHeaders.contains(name.lowercased()) {
