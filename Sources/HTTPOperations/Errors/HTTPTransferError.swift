@@ -24,7 +24,7 @@ public struct HTTPTransferError: HTTPRequestError {
     case badAnswer
     /// The request is invalid, for the reason in the text.
     case badRequest(String)
-    /// The body cannot be decompressed.
+    /// The body cannot be decompressed, or has an unknown coding.
     case undecodableBody
     /// Another error, with the code of libcurl or the `errno` of the system; on Apple platforms, with
     /// the code of the `URLError`.
@@ -41,6 +41,8 @@ public struct HTTPTransferError: HTTPRequestError {
   public let wasSent: Bool
   /// The head of a response whose body was not received completely; nil if no head was received.
   public let head: HTTPResponseHead?
+  /// What to do, if that depends on more than the reason.
+  private let specialAdvice: String?
 
   /// Whether another attempt may succeed.
   public var isTransient: Bool {
@@ -63,6 +65,7 @@ extension HTTPTransferError {
     self.head = head
     reason = error.reason
     message = error.message
+    specialAdvice = error.advice
     // A server that redirected it has received it.
     wasSent = error.wasSent || request.redirectedTo != nil
   }
@@ -72,7 +75,7 @@ extension HTTPTransferError: CustomStringConvertible {
   /// The request, the reason, the message of the system, and what to do.
   public var description: String {
     let said = message.isEmpty ? "" : " (\(message))"
-    return "\(request) failed: \(what)\(said). \(advice)"
+    return "\(request) failed: \(what)\(said). \(specialAdvice ?? advice)"
   }
 
   private var what: String {
@@ -87,7 +90,7 @@ extension HTTPTransferError: CustomStringConvertible {
     case .certificateRefused: "the certificate of \(request.host) was rejected"
     case .notSecure: "the connection to \(request.host) cannot be made secure"
     case .badAnswer: "the response of \(request.host) is not valid HTTP"
-    case .undecodableBody: "the body of the response cannot be decompressed"
+    case .undecodableBody: "the body of the response cannot be decoded"
     case .badRequest(let problem): problem
     case .other(let code): "system error \(code)"
     }

@@ -9,15 +9,30 @@ package struct HTTPTransportError: Error {
   package let wasIdle: Bool
   /// Whether the server guarantees that it has not processed the request and never will.
   package let wasRefused: Bool
+  /// What to do, if that depends on more than the reason.
+  let advice: String?
 
   package init(
     _ reason: HTTPTransferError.Reason, _ message: String = "", wasSent: Bool = true,
     wasIdle: Bool = false, wasRefused: Bool = false
+  ) {
+    self.init(
+      reason, message, wasSent: wasSent, wasIdle: wasIdle, wasRefused: wasRefused, advice: nil)
+  }
+
+  init(
+    _ reason: HTTPTransferError.Reason, _ message: String, wasSent: Bool = true,
+    wasIdle: Bool = false, wasRefused: Bool = false, advice: String?
   ) {
     self.reason = reason
     self.message = message
     self.wasSent = wasSent
     self.wasIdle = wasIdle
     self.wasRefused = wasRefused
+    self.advice = advice
   }
+
+  /// The advice about a body that is whole, but not as the server describes it.
+  static let lenientAdvice =
+    "Report this to the operator of the server, or set bodyDecoding of the options to lenient."
 }

@@ -15,6 +15,15 @@ public struct HTTPRequestOptions: Sendable, Hashable {
     case notFollowed
   }
 
+  /// A way to decode bodies (`Content-Encoding`).
+  public enum BodyDecoding: Sendable, Hashable {
+    /// A body with an unknown coding is an error, as are bytes after the compressed data.
+    case strict
+    /// A body with an unknown coding is delivered as it was sent, with the coding in
+    /// ``HTTPResponseHead/undecodedCoding``. Bytes after the compressed data are ignored.
+    case lenient
+  }
+
   /// How redirects are handled.
   public var redirects: Redirects
   /// Whether the request may be repeated; nil if that depends on its method and on an
@@ -24,6 +33,8 @@ public struct HTTPRequestOptions: Sendable, Hashable {
   public var bodyLimit: Int
   /// The maximum size of the body in an ``HTTPStatusError``, in bytes. The rest is not waited for.
   public var errorBodyLimit: Int
+  /// How bodies are decoded.
+  public var bodyDecoding: BodyDecoding
 
   /// Creates options.
   ///
@@ -32,10 +43,12 @@ public struct HTTPRequestOptions: Sendable, Hashable {
   ///   - isRepeatable: Whether the request may be repeated; nil if that depends on the request.
   ///   - bodyLimit: The maximum size of a body in memory, in bytes.
   ///   - errorBodyLimit: The maximum size of the body in an error, in bytes.
+  ///   - bodyDecoding: How bodies are decoded.
   /// - Precondition: `bodyLimit` and `errorBodyLimit` are not negative.
   public init(
     redirects: Redirects = .followed(atMost: 20), isRepeatable: Bool? = nil,
-    bodyLimit: Int = 64 << 20, errorBodyLimit: Int = 4_096
+    bodyLimit: Int = 64 << 20, errorBodyLimit: Int = 4_096,
+    bodyDecoding: BodyDecoding = .strict
   ) {
     precondition(
       bodyLimit >= 0 && errorBodyLimit >= 0,
@@ -44,5 +57,6 @@ public struct HTTPRequestOptions: Sendable, Hashable {
     self.isRepeatable = isRepeatable
     self.bodyLimit = bodyLimit
     self.errorBodyLimit = errorBodyLimit
+    self.bodyDecoding = bodyDecoding
   }
 }

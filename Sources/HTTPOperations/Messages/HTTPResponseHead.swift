@@ -8,11 +8,21 @@ public struct HTTPResponseHead: Sendable, Hashable {
   public let status: Int
   /// The headers.
   public let headers: HTTPHeaders
+  /// The codings in which the body is delivered, such as `aws-chunked`; nil if it has none, or if all
+  /// were undone. Not nil only for ``HTTPRequestOptions/BodyDecoding/lenient``, or if the request has
+  /// an `Accept-Encoding` of its own.
+  public private(set) var undecodedCoding: String?
 
   package init(url: URL, status: Int, headers: HTTPHeaders) {
     self.url = url
     self.status = status
     self.headers = headers
+  }
+
+  func withUndecodedCoding(_ coding: String?) -> HTTPResponseHead {
+    var head = self
+    head.undecodedCoding = coding
+    return head
   }
 }
 

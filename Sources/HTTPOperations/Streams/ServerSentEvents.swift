@@ -60,6 +60,8 @@ struct ServerSentEventParser {
   /// Where the next line begins, and how far no end of it has been found.
   private var (lineStart, searched) = (0, 0)
   private var isAtStart = true
+  /// Whether the last line ends with a carriage return, so that a line feed belongs to its end.
+  private var endsWithReturn = false
   private var type = ""
   private var data: String?
   private var id = ""
@@ -85,12 +87,15 @@ struct ServerSentEventParser {
   private mutating func nextLine() -> String? {
     while searched < bytes.count {
       let byte = bytes[searched]
-      // A carriage return may be followed by the line feed of the same end.
-      if byte == 0x0D && searched + 1 == bytes.count { return nil }
       searched += 1
+      if exchange(&endsWithReturn, with: false), byte == 0x0A {
+        lineStart = searched
+        continue
+      }
       guard byte == 0x0A || byte == 0x0D else { continue }
+      // The line is not held back until the next byte, which the server may send much later.
+      endsWithReturn = byte == 0x0D
       var line = bytes[lineStart..<searched - 1]
-      if byte == 0x0D && bytes[searched] == 0x0A { searched += 1 }
       lineStart = searched
       if exchange(&isAtStart, with: false), line.starts(with: [0xEF, 0xBB, 0xBF]) {
         line = line.dropFirst(3)

@@ -3,23 +3,29 @@ struct HTTPBodyReader {
   let exchange: HTTPExchange
   private let request: HTTPRequestSummary
   let head: HTTPResponseHead
-  private let inflater: Inflater?
+  private let decoder: BodyDecoder
   /// The error of a body in a coding that cannot be decompressed. A response may name a coding and
   /// have no body.
   private let undecodable: HTTPTransportError?
 
-  init(_ exchange: HTTPExchange, _ head: HTTPResponseHead, of request: HTTPRequestSummary) {
+  init(
+    _ exchange: HTTPExchange, _ head: HTTPResponseHead, of request: HTTPRequestSummary,
+    _ decoding: HTTPRequestOptions.BodyDecoding
+  ) {
     self.exchange = exchange
     self.request = request
-    self.head = head
     let coding = exchange.isEncoded ? head.headers.contentCoding : nil
-    inflater = coding.flatMap { Inflater(coding: $0) }
-    let isUsable =
-      coding == nil || inflater != nil
-      || head.headers.isCoded(asRequestedIn: exchange.request.headers)
+    let isRequested = head.headers.isCoded(asRequestedIn: exchange.request.headers)
+    let isLenient = decoding == .lenient
+    decoder = BodyDecoder(isRequested ? nil : coding, isLenient: isLenient)
+    let rest = isRequested ? coding : decoder.rest
+    self.head = head.withUndecodedCoding(rest)
     undecodable =
-      isUsable
-      ? nil : HTTPTransportError(.undecodableBody, "its coding \(coding ?? "") was not requested")
+      rest == nil || isRequested || isLenient
+      ? nil
+      : HTTPTransportError(
+        .undecodableBody, "its coding \(rest ?? "") is unknown",
+        advice: HTTPTransportError.lenientAdvice)
   }
 
   /// Waits for bytes of the body.
@@ -27,17 +33,14 @@ struct HTTPBodyReader {
   /// - Returns: Nil at the end of a complete body.
   func next() async throws -> [UInt8]? {
     do {
-      guard let inflater else {
-        let bytes = try await exchange.next()
-        if bytes != nil, let undecodable { throw undecodable }
-        return bytes
-      }
       while true {
-        if let bytes = try inflater.next() { return bytes }
+        if !decoder.isIdentity, let bytes = try decoder.next() { return bytes }
         guard let bytes = try await exchange.next() else { break }
-        inflater.add(bytes)
+        if let undecodable { throw undecodable }
+        if decoder.isIdentity { return bytes }
+        decoder.add(bytes)
       }
-      if inflater.isComplete { return nil }
+      if decoder.isComplete { return nil }
       throw HTTPTransportError(.connectionLost, "the compressed body is not complete")
     } catch let error as HTTPTransportError {
       throw HTTPTransferError(error, of: request, after: head)

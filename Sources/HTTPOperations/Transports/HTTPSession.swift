@@ -141,23 +141,25 @@ public final class HTTPSession: Sendable {
     let head = try await exchange.head()
     if route.follows(head) {
       // So that the connection can be used again.
-      _ = await Self.start(of: exchange, head, route.summary, limit: 64 << 10)
+      _ = await Self.start(of: exchange, head, route.summary, limit: 64 << 10, options)
       return .redirected(head)
     }
     if head.status >= 400 {
-      let body = await Self.start(of: exchange, head, route.summary, limit: options.errorBodyLimit)
+      let body = await Self.start(
+        of: exchange, head, route.summary, limit: options.errorBodyLimit, options)
       throw HTTPStatusError(request: route.summary, head: head, body: body)
     }
-    return .answered(
-      try await receive(head, HTTPBodyReader(exchange, head, of: route.summary)))
+    let reader = HTTPBodyReader(exchange, head, of: route.summary, options.bodyDecoding)
+    return .answered(try await receive(reader.head, reader))
   }
 
   /// The first bytes of a body. Of a body that is cut off, what has been received.
   private static func start(
-    of exchange: HTTPExchange, _ head: HTTPResponseHead, _ summary: HTTPRequestSummary, limit: Int
+    of exchange: HTTPExchange, _ head: HTTPResponseHead, _ summary: HTTPRequestSummary, limit: Int,
+    _ options: HTTPRequestOptions
   ) async -> Data {
     var body = Data()
-    let reader = HTTPBodyReader(exchange, head, of: summary)
+    let reader = HTTPBodyReader(exchange, head, of: summary, options.bodyDecoding)
     while body.count < limit, let bytes = try? await reader.next() {
       body.append(contentsOf: bytes.prefix(limit - body.count))
     }

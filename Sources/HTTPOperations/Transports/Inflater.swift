@@ -11,17 +11,22 @@ internal import CZlib
   private var offset = 0
   private var state = State.new
   private let isGzip: Bool
+  /// Whether bytes after the end of the data are ignored.
+  private let isLenient: Bool
 
   private enum State {
     case new
     case inside
     /// At the end of the data, or of a member of it.
     case complete
+    /// After the end of the data: zeros, which fill up a block, or bytes that are ignored.
+    case padding
   }
 
   /// - Returns: Nil if it cannot decompress the coding.
-  init?(coding: String) {
+  init?(coding: String, isLenient: Bool) {
     guard Self.codings.contains(coding) else { return nil }
+    self.isLenient = isLenient
     isGzip = coding != "deflate"
     unsafe stream = .allocate(capacity: 1)
     unsafe stream.initialize(to: z_stream())
@@ -45,8 +50,15 @@ internal import CZlib
   func next() throws(HTTPTransportError) -> [UInt8]? {
     while offset < input.count || state == .inside {
       // A body may have several members; a coding with another end has nothing after it.
-      if state == .complete, !isGzip || input[offset] != 0x1F {
-        throw error("data follow its end")
+      if state == .padding || state == .complete && !(isGzip && input[offset] == 0x1F) {
+        state = .padding
+        let rest = input[offset...]
+        guard isLenient || isGzip && rest.allSatisfy({ $0 == 0 }) else {
+          throw HTTPTransportError(
+            .undecodableBody, "data follow its end", advice: HTTPTransportError.lenientAdvice)
+        }
+        offset = input.count
+        return nil
       }
       if state != .inside { try begin() }
       var code: Int32 = 0

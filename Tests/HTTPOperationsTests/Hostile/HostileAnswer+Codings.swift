@@ -40,7 +40,8 @@ extension HostileAnswer {
     body("gzip with a wrong checksum", changed(gzip, at: -5), .undecodable),
     body("gzip with a wrong length", changed(gzip, at: -1), .undecodable),
     body("gzip with a byte after it", gzip + [0x41], .undecodable),
-    body("gzip with zeros after it", gzip + [0, 0, 0, 0], .undecodable),
+    body("gzip with zeros after it", gzip + [0, 0, 0, 0], .text("hello")),
+    body("gzip with zeros and a byte after it", gzip + [0, 0, 0x41], .undecodable),
     body("gzip with text after it", gzip + Array("<html>".utf8), .undecodable),
     body("gzip with a wrong magic number", changed(gzip, at: 0), .undecodable),
     body("gzip with an unknown method", changed(gzip, at: 2), .undecodable),
@@ -76,10 +77,18 @@ extension HostileAnswer {
     // Parts of the list of codings that are accepted.
     body("a part of the name of a coding", "zip", gzip, .undecodable),
     body("a comma", ",", gzip, .undecodable),
-    body("gzip twice", "gzip, gzip", compressed(gzip), .undecodable),
-    body("gzip and deflate", "gzip, deflate", compressed(gzip, .deflate), .undecodable),
+    body("gzip twice", "gzip, gzip", compressed(gzip), .text("hello")),
+    body("gzip three times, named twice", "gzip, gzip", compressed(compressed(gzip)), .body(gzip)),
+    body("gzip twice, the inner one cut", "gzip, gzip", compressed(Array(gzip.dropLast(8))), .lost),
+    body("gzip twice, the outer one cut", "gzip, gzip", Array(compressed(gzip).dropLast(8)), .lost),
+    body(
+      "gzip six times", Array(repeating: "gzip", count: 6).joined(separator: ","), gzip,
+      .undecodable),
+    body("gzip and deflate", "gzip, deflate", compressed(gzip, .deflate), .text("hello")),
+    body("gzip and an unknown coding", "gzip, rot13", gzip, .undecodable),
+    body("an unknown coding and gzip", "rot13, gzip", gzip, .undecodable),
     body("gzip with a parameter", "gzip;q=1", gzip, .undecodable),
-    body("identity and gzip", "identity, gzip", gzip, .undecodable),
+    body("identity and gzip", "identity, gzip", gzip, .text("hello")),
     HostileAnswer(
       "two headers of gzip",
       head: [

@@ -2,6 +2,7 @@ import CompositeOperations
 import Foundation
 import HTTPOperations
 import HTTPOperationsTestKit
+import LoopbackServer
 import Testing
 
 /// Events of servers, with the examples of the WHATWG's specification.
@@ -31,6 +32,30 @@ import Testing
       #expect(try await shown(parts) == events, "split at \(end)")
     }
     #expect(try await shown(bytes.map { [$0] }) == events)
+  }
+
+  // The server sends the next part when the event has been received.
+  @Test(arguments: ["\r", "\n", "\r\n"])
+  func `N8: an event is delivered as soon as the line after it has ended`(
+    end: String
+  ) async throws {
+    let received = DispatchSemaphore(value: 0)
+    let server = try LoopbackServer { _, connection in
+      connection.send("HTTP/1.1 200 OK\r\n\r\n")
+      for text in ["one", "two", "three"] {
+        connection.send("data: \(text)\(end)\(end)")
+        received.wait()
+      }
+    }
+    let events = try await HTTPStreamOperation(server.url()) { response in
+      var events: [String] = []
+      for try await event in response.events {
+        events.append(event.data)
+        received.signal()
+      }
+      return events
+    }.run().get()
+    #expect(events == ["one", "two", "three"])
   }
 
   @Test func `the delay until another request is kept`() async throws {

@@ -1,0 +1,53 @@
+/// Undoes the content codings of a body, in the reverse order of their application.
+final class BodyDecoder {
+  /// More codings than this are a mistake or an attack.
+  private static let limit = 5
+
+  /// The codings that remain, as the server lists them; nil if all are undone. They are unknown, or
+  /// were applied before an unknown one.
+  let rest: String?
+  private let stages: [Inflater]
+
+  /// - Parameter codings: The value of `Content-Encoding` in lower case; nil if there is none.
+  init(_ codings: String?, isLenient: Bool) {
+    var rest = codings.map(Self.list) ?? []
+    var stages: [Inflater] = []
+    while let coding = rest.last {
+      if coding != "identity" {
+        guard stages.count < Self.limit, let stage = Inflater(coding: coding, isLenient: isLenient)
+        else { break }
+        stages.append(stage)
+      }
+      rest.removeLast()
+    }
+    self.rest = rest.isEmpty ? nil : rest.joined(separator: ", ")
+    self.stages = stages
+  }
+
+  private static func list(_ codings: String) -> [String] {
+    codings.split(separator: ",", omittingEmptySubsequences: false).map { item in
+      item.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    }
+  }
+
+  /// Whether the body is delivered as it was sent.
+  var isIdentity: Bool { stages.isEmpty }
+
+  /// Whether the body may end here.
+  var isComplete: Bool { stages.allSatisfy(\.isComplete) }
+
+  /// Adds the next bytes of the body, after ``next()`` has returned nil.
+  func add(_ bytes: [UInt8]) { stages[0].add(bytes) }
+
+  /// - Returns: Nil if more input is needed.
+  /// - Throws: An error if the body is invalid.
+  func next() throws(HTTPTransportError) -> [UInt8]? { try next(stages.count - 1) }
+
+  private func next(_ index: Int) throws(HTTPTransportError) -> [UInt8]? {
+    while true {
+      if let bytes = try stages[index].next() { return bytes }
+      guard index > 0, let input = try next(index - 1) else { return nil }
+      stages[index].add(input)
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import CompositeOperations
+import Foundation
+import HTTPOperations
+import LoopbackServer
+import Testing
+
+/// Bodies that are not as the server describes them.
+@Suite(.timeLimit(.minutes(10))) struct BodyDecodingTests {
+  private static let hello = Array("hello".utf8)
+
+  @Test(arguments: ["aws-chunked", "utf-8", "none", "gzip, aws-chunked"])
+  func `N8: a body with an unknown coding is an error, or delivered with a mark`(
+    coding: String
+  ) async throws {
+    let server = try LoopbackServer(.init("hello", headers: ["Content-Encoding: \(coding)"]))
+    let error = try #require(
+      await HTTPDataOperation(server.url()).run().error as? HTTPTransferError)
+    #expect(error.reason == .undecodableBody)
+    #expect("\(error)".contains("its coding \(coding) is unknown"), "\(error)")
+    #expect("\(error)".contains("set bodyDecoding of the options to lenient"), "\(error)")
+    let options = HTTPRequestOptions(bodyDecoding: .lenient)
+    let response = try await HTTPDataOperation(server.url(), options: options).run().get()
+    #expect(response.body == Data(Self.hello) && response.head.undecodedCoding == coding)
+  }
+
+  @Test func `N8: the codings after an unknown one are undone`() async throws {
+    let server = try LoopbackServer(
+      .init(headers: ["Content-Encoding: aws-chunked, gzip"], body: compressed(Self.hello)))
+    let options = HTTPRequestOptions(bodyDecoding: .lenient)
+    let response = try await HTTPDataOperation(server.url(), options: options).run().get()
+    #expect(response.body == Data(Self.hello))
+    #expect(response.head.undecodedCoding == "aws-chunked")
+  }
+
+  @Test(arguments: ["\n", "<html>", "\0\0\n"])
+  func `N8: bytes after compressed data are an error, or are ignored`(text: String) async throws {
+    let body = compressed(Self.hello) + Array(text.utf8)
+    let server = try LoopbackServer(.init(headers: ["Content-Encoding: gzip"], body: body))
+    let outcome = await HTTPDataOperation(server.url()).run()
+    #expect("\(outcome)".contains("data follow its end"), "\(outcome)")
+    #expect("\(outcome)".contains("set bodyDecoding of the options to lenient"), "\(outcome)")
+    let options = HTTPRequestOptions(bodyDecoding: .lenient)
+    let response = try await HTTPDataOperation(server.url(), options: options).run().get()
+    #expect(response.body == Data(Self.hello) && response.head.undecodedCoding == nil)
+  }
+
+  @Test func `N8: a lenient request still needs whole compressed data`() async throws {
+    let body = Array(compressed(Self.hello).dropLast(4))
+    let server = try LoopbackServer(.init(headers: ["Content-Encoding: gzip"], body: body))
+    let options = HTTPRequestOptions(bodyDecoding: .lenient)
+    let outcome = await HTTPDataOperation(server.url(), options: options).run()
+    #expect((outcome.error as? HTTPTransferError)?.reason == .connectionLost)
+  }
+}
