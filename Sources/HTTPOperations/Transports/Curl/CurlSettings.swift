@@ -97,6 +97,11 @@
       isHTTP2 && !Self.canReusePlainHTTP2 && request.url.scheme?.lowercased() == "http"
     }
 
+    /// Whether a request may be sent on the same connection as others at the same time.
+    func mayShareConnection(_ request: HTTPTransportRequest) -> Bool {
+      mayUseHTTP2(request) && !needsOwnConnection(request)
+    }
+
     func apply(to handle: UnsafeMutableRawPointer) {
       unsafe composite_curl_set_defaults(handle)
       for (option, value) in numbers { unsafe composite_curl_set_number(handle, option, value) }

@@ -30,6 +30,9 @@
     private let timeout: Int64
     private let checksIdleConnections: Bool
     private let observesStream: Bool
+    private var isHeadSent = false
+    /// Whether the request was sent on a connection of HTTP/2.
+    private(set) var isOnHTTP2 = false
     /// The stream of the request, if the connection may be of HTTP/2.
     private var stream: CurlStream?
 
@@ -163,9 +166,11 @@
       unsafe composite_curl_set_pointer(
         handle, CURLOPT_DEBUGDATA, Unmanaged.passUnretained(self).toOpaque())
       unsafe composite_curl_set_messages(handle) { _, kind, text, size, context in
-        guard kind == CURLINFO_TEXT, let transfer = unsafe CurlTransfer.of(context: context) else {
-          return 0
+        guard let transfer = unsafe CurlTransfer.of(context: context) else { return 0 }
+        if kind == CURLINFO_HEADER_OUT {
+          unsafe transfer.sendHead(UnsafeRawBufferPointer(start: text, count: size))
         }
+        if kind != CURLINFO_TEXT { return 0 }
         var number: UInt32 = 0
         let news = unsafe composite_curl_read_message(text, size, &number)
         transfer.stream?.receive(news, number)
@@ -214,6 +219,15 @@
         return false
       }
       return news.sockets[port].map { composite_curl_has_unread_bytes($0, port) != 0 } ?? false
+    }
+
+    /// The head of the request is sent, in the form of HTTP/1: `GET / HTTP/2`.
+    private func sendHead(_ head: UnsafeRawBufferPointer) {
+      if isHeadSent { return }
+      isHeadSent = true
+      let line = unsafe head.prefix { $0 != 0x0D }
+      isOnHTTP2 = unsafe line.suffix(7).elementsEqual(" HTTP/2".utf8)
+      news.add(started: self)
     }
 
     private func receiveHeader(_ line: UnsafeRawBufferPointer) -> Int {

@@ -29,19 +29,25 @@
       var runningCount = 0
       /// Some of them may have ended.
       var waiting = FIFOQueue<HTTPExchange>()
+      /// The transfer that may open a connection, while its request is not sent yet. Others wait for
+      /// it, because they may use the same connection of HTTP/2.
+      var opener: ObjectIdentifier?
+      /// Whether the last request was sent with a version before HTTP/2, or could not connect.
+      var needsManyConnections = false
     }
 
     func start(_ exchange: HTTPExchange) {
       let host = exchange.request.host
-      if hosts[host, default: Host()].runningCount < limit {
-        begin(exchange)
-      } else {
-        hosts[host]?.waiting.append(exchange)
-      }
+      hosts[host, default: Host()].waiting.append(exchange)
+      beginNext(of: host)
     }
 
     private func begin(_ exchange: HTTPExchange) {
-      hosts[exchange.request.host, default: Host()].runningCount += 1
+      let host = exchange.request.host
+      hosts[host]?.runningCount += 1
+      if settings.mayShareConnection(exchange.request), hosts[host]?.needsManyConnections == false {
+        hosts[host]?.opener = ObjectIdentifier(exchange)
+      }
       let transfer = CurlTransfer(exchange, settings, news)
       transfers[ObjectIdentifier(exchange)] = transfer
       let code = unsafe curl_multi_add_handle(multi.handle, transfer.handle)
@@ -49,13 +55,22 @@
       nextCheck = min(nextCheck, transfer.deadline)
     }
 
-    /// Begins the next transfer of a host in place of one that has ended.
+    /// Begins the next transfers of a host, as far as its limit permits.
     private func beginNext(of host: String) {
-      hosts[host]?.runningCount -= 1
-      while let next = hosts[host]?.waiting.popFirst() {
-        if !next.hasEnded { return begin(next) }
+      while let state = hosts[host], state.runningCount < limit, state.opener == nil,
+        let next = hosts[host]?.waiting.popFirst()
+      {
+        if !next.hasEnded { begin(next) }
       }
       if hosts[host]?.runningCount == 0 { hosts[host] = nil }
+    }
+
+    /// A transfer of a host has opened its connection, or found one, or could not.
+    private func endOpening(_ transfer: CurlTransfer, needsManyConnections: Bool?) {
+      let host = transfer.exchange.request.host
+      guard hosts[host]?.opener == ObjectIdentifier(transfer.exchange) else { return }
+      hosts[host]?.opener = nil
+      if let needsManyConnections { hosts[host]?.needsManyConnections = needsManyConnections }
     }
 
     func update(_ exchange: HTTPExchange) {
@@ -84,6 +99,10 @@
     /// Sends and receives what is possible without waiting.
     func perform() {
       multi.perform()
+      for transfer in news.takenStarts() {
+        endOpening(transfer, needsManyConnections: !transfer.isOnHTTP2)
+        beginNext(of: transfer.exchange.request.host)
+      }
       for transfer in news.takenAnswers() {
         resume(transfer)
         nextCheck = min(nextCheck, MonotonicTime.now + CurlTransfer.answerInterval)
@@ -107,6 +126,9 @@
       if transfers.removeValue(forKey: ObjectIdentifier(transfer.exchange)) == nil { return }
       unsafe curl_multi_remove_handle(multi.handle, transfer.handle)
       transfer.end(result)
+      // The next one may connect, but not one after the other until each has timed out.
+      endOpening(transfer, needsManyConnections: transfer.exchange.isCancelled ? nil : true)
+      hosts[transfer.exchange.request.host]?.runningCount -= 1
       beginNext(of: transfer.exchange.request.host)
     }
 
@@ -150,6 +172,8 @@
     let connections = CurlConnections()
     /// The transfers that have received a response while they wait for the user's bytes.
     private var answered: [CurlTransfer] = []
+    /// The transfers whose requests are sent, if their connections may be of HTTP/2.
+    private var started: [CurlTransfer] = []
     private var exchanges: [HTTPExchange] = []
     private var byteCount = 0
     private var roundCount = 0
@@ -180,6 +204,10 @@
     func add(answered transfer: CurlTransfer) {
       if answered.last !== transfer { answered.append(transfer) }
     }
+
+    func add(started transfer: CurlTransfer) { started.append(transfer) }
+
+    func takenStarts() -> [CurlTransfer] { exchange(&started, with: []) }
 
     func takenAnswers() -> [CurlTransfer] { exchange(&answered, with: []) }
 
