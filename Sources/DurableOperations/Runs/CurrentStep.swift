@@ -23,7 +23,7 @@ extension RunDetails {
     if summary.state.hasEnded { return nil }
     let parts = steps.filter { !$0.key.isEmpty && $0.position == summary.step }
     guard let name = parts.first?.name ?? running?.name else { return nil }
-    // That of the step itself, and otherwise of the part that was stored last.
+    // The name of the step itself, and otherwise of the part that was stored last.
     let attempts = parts.filter { $0.kind == .attempts }
     let own = JournalKey(reserved: "retry").text
     let retry = attempts.first { $0.key == own } ?? attempts.max { $0.ended < $1.ended }

@@ -17,7 +17,7 @@ extension RunStore {
     let number = try await backend.add(record, on: id)
     func end(_ problem: String?) async {
       guard let number else { return }
-      // What is done is done: a row without an end says that it is not known.
+      // An action is not undone: a row without an end says that it is not known.
       try? await backend.endAction(number, problem: problem)
     }
     do {

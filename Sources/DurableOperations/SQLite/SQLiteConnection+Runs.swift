@@ -197,7 +197,7 @@ extension SQLiteConnection {
       guard replaces, run.state == .error else { throw RunStoreError.hasEnded(run) }
       return try replace(event, by: payload, forRetryOf: run)
     }
-    // One that has come in time can be replaced.
+    // An event that has come in time can be replaced.
     let isLate = try limit(of: event, for: run, hasEnded).map { $0 < now } ?? false
     if try isLate && !hasEvent(event, for: id) { return SentEvent(counts: false) }
     try execute(

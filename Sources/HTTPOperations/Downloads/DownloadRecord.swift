@@ -15,7 +15,7 @@ struct DownloadRecord: Codable, Equatable, Sendable {
 }
 
 extension DownloadRecord {
-  /// What identifies a resource: its URL, or a key of the caller for a URL that changes.
+  /// The identity of a resource: its URL, or a key of the caller for a URL that changes.
   struct Resource: Sendable {
     let url: URL
     let key: String?

@@ -3,7 +3,7 @@ internal import SystemSupport
 
 /// The names of the files beside a destination: `NAME.partial`, and those that begin with it.
 enum PartialFileName {
-  /// The longest end of a name: that of the record.
+  /// The longest end of a name: the record has it.
   private static let record = ".partial.json"
 
   /// The path of the partial file. The name of a destination may be as long as the system allows;

@@ -41,7 +41,7 @@ public struct HTTPTransferError: HTTPRequestError {
   public let wasSent: Bool
   /// The head of a response whose body was not received completely; nil if no head was received.
   public let head: HTTPResponseHead?
-  /// What to do, if that depends on more than the reason.
+  /// The advice, if that depends on more than the reason.
   private let specialAdvice: String?
 
   /// Whether another attempt may succeed.

@@ -9,7 +9,7 @@ package struct HTTPTransportError: Error {
   package let wasIdle: Bool
   /// Whether the server guarantees that it has not processed the request and never will.
   package let wasRefused: Bool
-  /// What to do, if that depends on more than the reason.
+  /// The advice, if that depends on more than the reason.
   let advice: String?
 
   package init(

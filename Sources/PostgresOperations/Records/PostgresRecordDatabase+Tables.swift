@@ -189,7 +189,7 @@ extension PostgresTable {
 }
 
 extension PostgresColumn {
-  /// A value for which another database can create the column; nil for one that has never had a value.
+  /// A value for which another database can create the column; nil for a column that has never had a value.
   fileprivate var sample: FieldValue? {
     switch kind {
     case .integer, .boolean: .integer(0)

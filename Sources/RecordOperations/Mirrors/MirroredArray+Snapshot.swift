@@ -1,5 +1,5 @@
 extension MirroredArray {
-  /// The elements at a moment, without their actor.
+  /// The elements at one time, without their actor.
   struct Snapshot: Sendable {
     /// The records of the elements, in the order of their names.
     private(set) var records: [DatabaseRecord]

@@ -35,7 +35,7 @@ extension Date {
   /// `2026-11-22T12:03:04Z`, or without the time, `2026-11-22`, for the beginning of the day in
   /// UTC. `nil` for any other text, and for a year before 1 or after 9999.
   package init?(importedText text: String) {
-    // Another year would not sort as text. The formatter's year 1 begins before that of `texts`.
+    // Another year would not sort as text. The formatter's year 1 begins before the one of `texts`.
     guard text.utf8.dropFirst(4).first == UInt8(ascii: "-"), !text.hasPrefix("0000") else {
       return nil
     }

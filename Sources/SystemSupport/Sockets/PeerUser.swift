@@ -20,7 +20,7 @@ package enum PeerUser {
   /// Returns the user of the client of a connection; nil if the client has closed its socket, is on another
   /// machine, or cannot be named.
   ///
-  /// A socket that its process has closed belongs to root in the list. It is closed for ever, so the second look
+  /// A socket that its process has closed belongs to root in the list. It is closed for good, so the second look
   /// shows it, also if the client closes it during the first one.
   ///
   /// - Parameter socket: The socket of the server.

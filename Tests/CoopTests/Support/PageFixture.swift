@@ -76,7 +76,8 @@ struct PageFixture: Sendable {
       }
       try await eventually { firstLine() != nil || hasEnded(process) }
       let line = firstLine() ?? ""
-      if let url = URL(string: String(line.prefix { $0 != " " })), url.scheme == "http" {
+      if let url = URL(string: String(line.prefix { $0 != " " && $0 != "," })), url.scheme == "http"
+      {
         try await body(PageFixture(url: url, line: line, process: process))
       } else {
         Issue.record("the server has not started: \(line)")

@@ -129,7 +129,7 @@ private final class RefusingServer: Sendable {
         switch way {
         case "refused": connection.send(.reset(stream, 7))
         case "GOAWAY": connection.send(.goAway(last: stream - 1, 0))
-        // Another code than that of a refused stream.
+        // Another code than the one of a refused stream.
         case "reset": connection.send(.reset(stream, 2))
         case "GOAWAY after": connection.send(.goAway(last: stream, 0), .reset(stream, 2))
         default: return

@@ -460,7 +460,7 @@ extension FieldValue {
     let page = try await second.changes(since: nil, in: .default)
     #expect(page.changed.map(\.id.description) == ["Open/1"])
     // The token is after all changes, also of tables that the role may not read. It is not compared with
-    // that of the other database, because other transactions on the server change both.
+    // the token of the other database, because other transactions on the server change both.
     let rest = try await admin.changes(since: page.token, in: .default)
     #expect(rest.changed.isEmpty && rest.deleted.isEmpty)
   }

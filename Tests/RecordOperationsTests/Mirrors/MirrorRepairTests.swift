@@ -39,7 +39,7 @@ import Testing
     #expect(
       try await pair.local.all(RecordQuery("Book")).map(\.id.name).sorted() == ["1", "3", "4"])
     #expect(try await other.all(RecordQuery("Book")).map(\.id.name) == ["9"])
-    // The mirror of the first database goes on, with all edits.
+    // The mirror of the first database continues, with all edits.
     #expect(try await pair.sync().sent == 2)
     #expect(try await pair.names == [["1", "3", "4"], ["1", "3", "4"]])
   }

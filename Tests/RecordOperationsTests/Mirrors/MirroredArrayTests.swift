@@ -82,7 +82,7 @@ private struct Counted: RecordConvertible, Equatable {
     try await pair.execute("UPDATE Edition SET pages = NULL")
     try await editions.refresh()
     #expect(editions.elements.map(\.id) == ["1"])
-    // One that becomes unreadable is removed.
+    // A record that becomes unreadable is removed.
     try await pair.execute("UPDATE Edition SET title = NULL")
     try await editions.refresh()
     #expect(editions.elements == [])
@@ -92,7 +92,7 @@ private struct Counted: RecordConvertible, Equatable {
   func `an array converts many records once, in order and not on its actor`() async throws {
     let pair = try MirrorPair(types: ["Counted"])
     let counted = pair.mirror.array(of: Counted.self)
-    // In another order than that of the names.
+    // In another order than the order of the names.
     let ids = (0..<2_000).map { "\($0 * 1_999 % 2_000)" }
     var changes = counted.changes.makeAsyncIterator()
     let observed = Lock(0)

@@ -71,7 +71,7 @@ struct JSONObjectCount {
     if byte == .lineFeed || byte == .carriageReturn {
       previous = .comma
     } else if !byte.isJSONSpace, found > 0 || byte != .openingBracket {
-      // The bracket at the beginning is that of an array in one line.
+      // The bracket at the beginning begins an array in one line.
       previous = byte
     }
   }
