@@ -38,7 +38,7 @@ struct JournaledSearch {
     case .stuck:
       try await store.retry(id)
       return "continues run \(id) after \(steps); it was stuck: \(run.reason ?? "no reason")"
-    case .ready, .running, .parked:
+    case .ready, .running, .interrupted, .parked:
       return "continues run \(id) after \(steps)"
     }
   }
