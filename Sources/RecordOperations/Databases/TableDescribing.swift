@@ -70,7 +70,10 @@ extension SQLiteRecordDatabase: TableDescribing {
           [.text(table.name)]
         ) { row in
           TableDescription.Column(
-            name: row.text(at: 0) ?? "", type: row.text(at: 1) ?? "", number: row.integer(at: 2),
+            name: row.text(at: 0) ?? "",
+            // A column without a type of another program takes any value.
+            type: row.text(at: 1).flatMap { $0.isEmpty && !table.isOwn ? "ANY" : $0 } ?? "",
+            number: row.integer(at: 2),
             isFilled: row.integer(at: 3) != 0)
         }
         // Other programs may store any kind of value in a column.

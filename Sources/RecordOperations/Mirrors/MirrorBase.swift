@@ -11,6 +11,8 @@ struct MirrorBase {
     static let waiting = Pending(rawValue: 2)
     /// The local state has to be sent, although its tag may be older than the examined ones.
     static let unsent = Pending(rawValue: 4)
+    /// All fields of the local state have to be sent, also those of the common state.
+    static let whole = Pending(rawValue: 8)
   }
 
   /// No local state is equal to the common one, so the record is unsent.

@@ -104,7 +104,10 @@ enum MirrorOutbox {
       }
       guard let local = try MirrorStore.local(id, on: connection) else { return nil }
       var record = DatabaseRecord(id, fields: base?.fields ?? [:], tag: base?.tag)
-      for key in local.keys where !local[key].isSame(as: record[key]) { record[key] = local[key] }
+      let isWhole = base?.pending.contains(.whole) == true
+      for key in local.keys where isWhole || !local[key].isSame(as: record[key]) {
+        record[key] = local[key]
+      }
       if comparesTimes { record.edited = local.modified }
       return Entry(
         edit: MirrorEdit(

@@ -182,6 +182,7 @@ extension MirrorRound {
     }
     count { $0.missingTypes = missing }
     if changed.isEmpty { return [] }
+    try await checkSource()
     try await store { store in
       for (type, table, isFetched) in changed {
         try store.createColumns(of: table, in: type)
@@ -189,6 +190,18 @@ extension MirrorRound {
       }
     }
     return changed.filter { !$0.isFetched }.map { ($0.type, $0.table) }
+  }
+
+  /// Checks that the columns to create belong to the source of the records, if the mirror stops otherwise.
+  private nonisolated(nonsending) func checkSource() async throws {
+    let mirror = mirror
+    guard mirror.otherDatabase == .stop else { return }
+    let known = try await mirror.local.read { connection in
+      try MirrorTables(connection: connection, mirror: mirror.name).position()?.remote
+    }
+    guard let known else { return }
+    let found = try await mirror.remote.identity()
+    if found != known { throw MirrorStore.otherDatabase(known: known, found: found) }
   }
 
   /// Fetches all records of a type.

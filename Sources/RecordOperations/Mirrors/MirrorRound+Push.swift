@@ -143,6 +143,7 @@ extension MirrorStore {
       base.tag = saved.tag
       base.fields.merge(edit.fields) { $1 }
       base.sent = nil
+      base.pending.remove(.whole)
       let remote = saved.completed(by: DatabaseRecord(edit.id, fields: base.fields, tag: saved.tag))
       try acknowledge(remote, base)
       return edit.isPartial

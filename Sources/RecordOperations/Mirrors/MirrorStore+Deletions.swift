@@ -58,6 +58,7 @@ extension MirrorStore {
       try lose(nil, of: id, from: .local)
     }
     guard let first = names.first else { return }
+    try checkOtherReferences()
     var refusal: RecordError?
     let isDone = try withDeferredReferences(of: first) { store in
       for id in names {
@@ -75,6 +76,29 @@ extension MirrorStore {
     throw refusal
       ?? RecordError(
         .invalid("a record that is not mirrored refers to one of the records to delete"))
+  }
+
+  /// Checks that no record of another type refers to a mirrored one: its deletion could delete or change that record.
+  private func checkOtherReferences() throws {
+    for table in try connection.tables().compactMap({ try connection.table($0) })
+    where !mirrored.contains(table.name) {
+      for column in table.columns {
+        guard case .foreignKey(let type, _) = column.meaning, mirrored.contains(type) else {
+          continue
+        }
+        let isUsed = try connection.fetchOne(
+          "SELECT 1 FROM \(table.sql.table) WHERE \(column.quoted) IS NOT NULL LIMIT 1"
+        ) { _ in true }
+        if isUsed == true {
+          throw RecordError(
+            .invalid(
+              """
+              the local records cannot be replaced: records of \(table.name), which is not mirrored, refer to \(type) \
+              (\(column.name)); mirror it, too, or remove these references
+              """))
+        }
+      }
+    }
   }
 
   /// Returns records in an order in which each precedes those that it refers to, where possible.

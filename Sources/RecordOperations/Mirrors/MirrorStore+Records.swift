@@ -44,15 +44,17 @@ extension MirrorStore {
       base.fields = base.fields.filter { local.has($0.key) }
     }
     var merge = ThreeWayMerge(
-      base: base.fields, sent: base.sent ?? [:], local: local, remote: remote)
+      base: base.fields, sent: base.sent ?? [:], isWhole: base.pending.contains(.whole),
+      local: local,
+      remote: remote)
     if !merge.conflicts.isEmpty {
       guard try resolve(&merge, local, remote, base) else { return }
     }
     let changes = merge.changes
     if !changes.isEmpty {
       for (key, value) in changes { local[key] = value }
-      // A local edit stays as old as it is.
-      local.edited = local.modified
+      // A local edit that is not sent yet stays as old as it is.
+      local.edited = local.sequence == base.sequence ? remote.modified : local.modified
       let saved = try save(local)
       report(.saved(saved))
       local = try self.local(remote.id) ?? saved

@@ -56,26 +56,35 @@ struct MirrorStore {
       try tables.markAllMissing()
       return
     }
+    position.examined = 0
     if let known = position.remote {
       switch otherDatabase {
       case .merge: break
-      case .stop: throw RecordError(.otherDatabase(Self.stopReason(known: known, found: remote)))
-      case .replaceLocal: try deleteLocalRecords()
+      case .stop: throw Self.otherDatabase(known: known, found: remote)
+      case .replaceLocal:
+        try deleteLocalRecords()
+        position.examined = try tables.lastSequence()
       }
     }
     // Another database has nothing in common with this file, and has deleted nothing.
     try tables.forgetAll()
-    position.examined = try otherDatabase == .replaceLocal ? tables.lastSequence() : 0
     position.remote = remote
     try tables.save(position)
   }
 
-  private static func stopReason(known: String, found: String?) -> String {
-    """
-    the remote database is another one (\(found ?? "without an ID")) than the source of the records (\(known)): for \
-    example, the account has changed, or the database was created again. Choose otherDatabase: .merge to send all local \
-    records to it, or .replaceLocal to replace them by its records
-    """
+  /// Returns the error for another remote database.
+  ///
+  /// - Parameters:
+  ///   - known: The ID of the source of the records.
+  ///   - found: The ID of the remote database.
+  static func otherDatabase(known: String, found: String?) -> RecordError {
+    RecordError(
+      .otherDatabase(
+        """
+        the remote database is another one (\(found ?? "without an ID")) than the source of the records (\(known)): for \
+        example, the account has changed, or the database was created again. Choose otherDatabase: .merge to send all \
+        local records to it, or .replaceLocal to replace them by its records
+        """))
   }
 
   /// Stores the ID of the remote database.

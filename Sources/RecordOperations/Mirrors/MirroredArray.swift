@@ -76,8 +76,16 @@ public final class MirroredArray<Element: RecordConvertible> {
     defer { mutex.release() }
     guard try await database.isTracking(Element.recordType) else { return }
     let fetched = try await FetchChanges(since: token, in: database).run().get()
+    token = fetched.token
+    let type = Element.recordType
+    guard
+      fetched.startsOver || fetched.deleted.contains(where: { $0.type == type })
+        || fetched.changed.contains(where: { $0.id.type == type })
+    else { return }
     let next = await Snapshot(records, elements).applying(fetched)
-    (records, elements, token) = (next.records, next.elements, fetched.token)
+    records = next.records
+    // Without a change, no view is updated.
+    if !next.changes.isEmpty { elements = next.elements }
     listeners.yield(next.changes)
   }
 

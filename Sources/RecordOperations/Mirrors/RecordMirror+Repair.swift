@@ -37,10 +37,10 @@ extension RecordMirror {
   /// - Throws: A ``RecordError`` if the file cannot be written; `CancellationError`.
   public func resend(_ records: [RecordID]) async throws {
     try await repair(orReturn: ()) { store in
-      for id in records where try store.local(id) != nil {
+      for id in records where try store.mirrored.contains(id.type) && store.local(id) != nil {
         var base = try store.tables.base(of: id) ?? MirrorBase()
-        (base.fields, base.sequence, base.sent) = ([:], MirrorBase.noSequence, nil)
-        base.pending.insert(.unsent)
+        (base.sequence, base.sent) = (MirrorBase.noSequence, nil)
+        base.pending.formUnion([.unsent, .whole])
         try store.tables.save(base, of: id)
       }
     }
@@ -124,24 +124,45 @@ extension MirrorStore {
     let local = try local(id)
     guard var base = try tables.base(of: id), base.tag != nil else {
       guard local != nil else { return false }
+      if let other = try referrer(to: id) {
+        throw RecordError(
+          .invalid(
+            "it cannot be discarded, because \(other) refers to it; discard the edits of that record first"
+          ))
+      }
       _ = try connection.apply(.delete(id, ifTagged: nil))
       try tables.removeBase(of: id)
       return true
     }
     guard var record = local else {
       if base.sequence == MirrorBase.notStored { return false }
+      let isMissing = base.pending.contains(.missing)
       (base.sequence, base.sent, base.pending) = (MirrorBase.notStored, nil, [])
       try tables.save(base, of: id)
       try integrate([DatabaseRecord(id, fields: base.fields, tag: base.tag)])
+      // The remote database does not have it any more.
+      if isMissing { try tables.markMissing(id) }
       return true
     }
     if record.sequence == base.sequence, !base.pending.contains(.unsent) { return false }
     for key in record.keys { record[key] = base.fields[key] ?? .null }
     let saved = try save(record)
     (base.sequence, base.sent) = (saved.sequence, nil)
-    base.pending.remove(.unsent)
+    base.pending.subtract([.unsent, .whole])
     if base.waiting == nil { (base.rejection, base.rejected) = (nil, nil) }
     try tables.save(base, of: id)
     return true
+  }
+
+  /// Returns a record with a foreign key to another one; nil if there is none.
+  private func referrer(to id: RecordID) throws -> RecordID? {
+    for table in try connection.tables().compactMap({ try connection.table($0) }) {
+      for column in table.columns {
+        guard case .foreignKey(id.type, _) = column.meaning else { continue }
+        let others = try connection.rows(of: table, at: column, referencing: id.name)
+        if let other = others.first(where: { $0 != id }) { return other }
+      }
+    }
+    return nil
   }
 }

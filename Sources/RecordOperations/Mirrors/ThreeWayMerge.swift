@@ -13,11 +13,12 @@ struct ThreeWayMerge {
   ///   - base: The fields of the last common state; empty if there is none.
   ///   - sent: The fields that were sent without a reply. A remote value that equals the sent one is
   ///     not a change of another writer.
+  ///   - isWhole: Whether all fields of the local state count as edits, and all remote ones as changes.
   ///   - local: The local state.
   ///   - remote: The remote state.
   init(
-    base: [String: FieldValue], sent: [String: FieldValue], local: DatabaseRecord,
-    remote: DatabaseRecord
+    base: [String: FieldValue], sent: [String: FieldValue], isWhole: Bool = false,
+    local: DatabaseRecord, remote: DatabaseRecord
   ) {
     for key in Set(local.fields.keys).union(remote.fields.keys) {
       let (theirs, before) = (remote[key], base[key] ?? .null)
@@ -26,6 +27,9 @@ struct ThreeWayMerge {
       self.mine[key] = mine
       if mine.isSame(as: theirs) {
         fields[key] = mine
+      } else if isWhole, local.has(key) {
+        fields[key] = theirs
+        conflicts.append(key)
       } else if mine.isSame(as: before) {
         fields[key] = theirs
       } else if theirs.isSame(as: before) || sent[key].map({ theirs.isSame(as: $0) }) ?? false {

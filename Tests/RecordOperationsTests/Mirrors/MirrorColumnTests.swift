@@ -56,6 +56,12 @@ import Testing
     #expect(try await values("name") == ["Emma", "Persuasion", "Sanditon"])
     #expect(try await values("title") == [.null, .null, .null])
     #expect(try await sync().isEmpty)
+    // Also a column without a type.
+    try await execute("ALTER TABLE Book ADD COLUMN body", "UPDATE Book SET body = 'text'")
+    #expect(try await sync().saved == 3)
+    try await execute("ALTER TABLE Book RENAME COLUMN body TO content")
+    #expect(try await sync().saved == 3)
+    #expect(try await values("content") == ["text", "text", "text"])
   }
 
   @Test func `M1: all columns of an own remote table are created, also without values`()

@@ -219,6 +219,25 @@ import Testing
     #expect(try await pairs[0].local.record(id("1"))?["title"] == "2002")
   }
 
+  @Test(arguments: ["memory", "file"])
+  func `M4: an old edit of one field does not make a record older`(kind: String) async throws {
+    let folder = try TemporaryFolder()
+    let remote: any RecordDatabase =
+      kind == "memory" ? MemoryRecordDatabase() : SQLiteRecordDatabase(folder.file("remote.sqlite"))
+    let pair = try MirrorPair()
+    let mirror = RecordMirror(of: ["Book"], in: pair.local, with: remote, conflicts: .newest)
+    try await remote.save(record("1", ["title": "Emma", "pages": 1]))
+    _ = try await mirror.sync.run().get()
+    try await pair.local.save(record("1", ["title": "2001"]))
+    try await date(pair, 2001)
+    try await remote.save(record("1", ["pages": 2]))
+    let before = try #require(try await remote.record(id("1"))?.modified)
+    _ = try await mirror.sync.run().get()
+    let after = try #require(try await remote.record(id("1")))
+    #expect(after["title"] == "2001" && after["pages"] == 2)
+    #expect(after.modified == before)
+  }
+
   @Test func `M4: lost values are listed and removed`() async throws {
     let pair = try MirrorPair()
     #expect(try await pair.mirror.lostValues() == [])

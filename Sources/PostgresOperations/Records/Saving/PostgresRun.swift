@@ -111,7 +111,10 @@ struct PostgresRun {
       // The names of keys with several columns are stored as they are.
       save.key.count == 1 ? save.key[0] : save.record.id.name
     }
-    let edited = saves.map { $0.record.edited?.postgresText }
+    let edited = saves.map { save in
+      // The time of a later edit of another field stays.
+      save.record.edited.map { max($0, save.existing?.modified ?? $0).postgresText }
+    }
     guard table.hasWritableStates, edited.contains(where: { $0 != nil }) else {
       let sql = """
         SELECT v.i, \(PostgresTracking.state) FROM unnest($2::text[]) WITH ORDINALITY AS v(name, i) \
@@ -123,7 +126,8 @@ struct PostgresRun {
     }
     let sql = """
       UPDATE \(schema.states) AS s \
-      SET modified = coalesce(least(v.edited::timestamptz, clock_timestamp()), s.modified) \
+      SET modified = CASE WHEN v.edited IS NULL THEN s.modified \
+        ELSE least(v.edited::timestamptz, clock_timestamp()) END \
       FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS v(name, edited, i) \
       WHERE s.type = $1::text AND s.name = v.name AND NOT s.deleted \
       RETURNING v.i, \(PostgresTracking.state)

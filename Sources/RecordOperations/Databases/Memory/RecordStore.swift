@@ -73,7 +73,9 @@ struct RecordStore {
     var fields = existing?.fields ?? [:]
     if policy == .replace { for key in fields.keys { fields[key] = .null } }
     fields.merge(new) { $1 }
-    return keep(record.id, fields, at: min(record.edited ?? moment, moment))
+    // The time of a later edit of another field stays.
+    let edited = record.edited.map { max($0, existing?.modified ?? $0) } ?? moment
+    return keep(record.id, fields, at: min(edited, moment))
   }
 
   private mutating func delete(

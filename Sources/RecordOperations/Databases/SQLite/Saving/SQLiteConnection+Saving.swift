@@ -70,11 +70,13 @@ extension SQLiteConnection {
       throw try violation(bySaving: values) ?? error
     }
     if let edited = record.edited {
+      // The time of a later edit of another field stays.
+      let time = max(edited, state.modified ?? edited)
       try execute(
         """
         UPDATE "_record_states" SET modified = min(?1, \(SQLiteTracking.now)) \
         WHERE type = ?2 AND name = ?3 AND deleted = 0
-        """, [.text(edited.text), .text(table.name), .text(name)])
+        """, [.text(time.text), .text(table.name), .text(name)])
     }
     return try saved(record, values, policy, key, in: table)
   }
