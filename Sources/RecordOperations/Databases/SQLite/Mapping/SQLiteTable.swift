@@ -64,10 +64,6 @@ package final class SQLiteTable: Sendable {
       }
   }
 
-  /// Whether a key is a field that no record has had yet. A table that was created here gets a
-  /// column with its first value; a missing column of another table is an error.
-  func lacks(_ key: String) -> Bool { isOwn && column(named: key)?.isHidden ?? true }
-
   /// Returns a column for a condition or an order: a field, or the name of the record.
   ///
   /// - Throws: A ``RecordError`` that lists the existing columns.

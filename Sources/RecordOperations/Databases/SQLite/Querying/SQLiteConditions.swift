@@ -44,13 +44,10 @@ struct SQLiteConditions: SQLConditionWriter {
     }
   }
 
-  func expression(_ key: String) throws -> String {
-    table.lacks(key) ? "NULL" : "t.\(try table.queriedColumn(key).quoted)"
-  }
+  func expression(_ key: String) throws -> String { "t.\(try table.queriedColumn(key).quoted)" }
 
   func operand(_ key: String, _ value: FieldValue) throws -> SQLiteOperand? {
-    table.lacks(key)
-      ? nil : SQLiteOperand(try table.queriedColumn(key), try expression(key), value)
+    SQLiteOperand(try table.queriedColumn(key), try expression(key), value)
   }
 
   mutating func willOrder(by value: FieldValue) {
@@ -81,9 +78,7 @@ struct SQLiteConditions: SQLConditionWriter {
   }
 
   mutating func condition(_ key: String, includes value: FieldValue) throws -> String {
-    guard !table.lacks(key), try table.queriedColumn(key).meaning == .list else {
-      return Self.constants.never
-    }
+    guard try table.queriedColumn(key).meaning == .list else { return Self.constants.never }
     let name = try expression(key)
     let texts = try texts(ofElement: value)
     guard !texts.isEmpty else { return Self.constants.never }

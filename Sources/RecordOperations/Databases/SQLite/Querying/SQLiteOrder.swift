@@ -11,11 +11,6 @@ struct SQLiteOrder {
   init(_ order: [RecordOrder], of table: SQLiteTable) throws {
     var terms: [SQLOrderTerm] = []
     for order in order {
-      if table.lacks(order.key) {
-        // It is a term, so that a cursor stays valid if the first value is saved between two pages.
-        terms.append(SQLOrderTerm(expression: "NULL", isDescending: false))
-        continue
-      }
       let column = try table.queriedColumn(order.key)
       let name = "t.\(column.quoted)"
       let isDescending = order.direction == .descending
@@ -24,8 +19,7 @@ struct SQLiteOrder {
       }
     }
     ordersTexts = try order.contains {
-      try !table.lacks($0.key)
-        && ![.integer, .real].contains(table.queriedColumn($0.key).affinity)
+      try ![.integer, .real].contains(table.queriedColumn($0.key).affinity)
     }
     let last = try table.uniqueColumns.map { "t.\(try SQLiteName.quoted($0))" }
     self.terms = terms + last.map { SQLOrderTerm(expression: $0, isDescending: false) }

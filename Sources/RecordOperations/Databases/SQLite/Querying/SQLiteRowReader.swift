@@ -19,10 +19,10 @@ struct SQLiteRowReader {
   let rowQuery: String
 
   /// - Parameter keys: The fields to read; nil for all.
-  /// - Throws: A ``RecordError`` if a table of another program has no column for one of them.
+  /// - Throws: A ``RecordError`` if there is no column for one of them.
   init(_ table: SQLiteTable, keys: [String]?) throws {
     self.table = table
-    columns = try keys?.filter { !table.lacks($0) }.map { try table.column($0) } ?? table.fields
+    columns = try keys?.map { try table.column($0) } ?? table.fields
     places = Dictionary(columns.enumerated().map { ($1.name, $0) }) { _, last in last }
     selection = columns.reduce(into: table.sql.name) { $0 += ", t." + $1.quoted }
     rowQuery = "SELECT \(selection) FROM \(table.sql.table) AS t WHERE \(table.sql.isRow)"
