@@ -139,11 +139,11 @@ import Testing
     #expect(started.status == 0, "\(started.output)")
     let store = RunStore.sqlite(folder.journal)
     var launches = 0
-    while try await !store.runs(in: [.ready, .running, .parked], limit: 1).isEmpty {
+    while try await !store.runs(in: [.ready, .running, .interrupted, .parked], limit: 1).isEmpty {
       launches += 1
       let process = try folder.start("work", launch: launches)
       let isDone = Task {
-        while try await !store.runs(in: [.ready, .running, .parked], limit: 1).isEmpty {
+        while try await !store.runs(in: [.ready, .running, .interrupted, .parked], limit: 1).isEmpty {
           try await Task.sleep(for: .milliseconds(10))
         }
         kill(process.processIdentifier, SIGTERM)

@@ -57,7 +57,8 @@ package struct FlowCommandResult: Codable, Hashable, Sendable {
     droppedOutput = result.output.droppedByteCount
     errorOutput = Data(result.errorOutput.bytes)
     droppedErrorOutput = result.errorOutput.droppedByteCount
-    isOutputHeldOpen = !result.output.isComplete
+    // A flow that stops a command expects no further output.
+    isOutputHeldOpen = !result.output.isComplete && !isStopped
     self.host = host
     self.isStopped = isStopped
   }

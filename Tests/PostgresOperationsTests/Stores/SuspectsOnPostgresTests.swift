@@ -153,7 +153,7 @@ struct SuspectsOnPostgresTests {
     let healthy = ["a", "b", "c", "d", "e"]
     for name in healthy + ["poison"] { try await store.start(Leaf(name: name), named: RunID(name)) }
     var workers = 0
-    while try await !store.runs(in: [.ready, .running, .parked]).isEmpty {
+    while try await !store.runs(in: [.ready, .running, .interrupted, .parked]).isEmpty {
       let worker = queue.store()
       let claims = try await claim(worker)
       if claims.contains(where: { $0.token.run == "poison" }) {

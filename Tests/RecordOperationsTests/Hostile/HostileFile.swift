@@ -164,18 +164,21 @@ struct HostileFile: CustomTestStringConvertible {
 
   private static let arrays = [
     json("empty", "", .rows(0, bad: [1])), json("no objects", "[]", .rows(0)),
-    json("an object", "{\"a\":1}", .rows(0, bad: [1])), json("a number", "1", .rows(0, bad: [1])),
+    json("an object", "{\"a\":1}", .error("expected an array of objects")),
+    json("a number", "1", .error("expected an array of objects")),
     json("truncated", "[{\"a\":1},{\"a\":", .rows(1, bad: [1])),
     json("truncated in a string", "[{\"a\":1},\n{\"a\":\"x", .rows(1, bad: [2])),
     json("not closed", "[{\"a\":1}", .rows(1, bad: [1])),
-    json("closed twice", "[{\"a\":1}]]", .rows(1, bad: [1])),
+    json("closed twice", "[{\"a\":1}]]", .error("expected the end of the file after the array")),
     json("an extra comma", "[{\"a\":1},]", .rows(1, bad: [1])),
     json("a missing comma", "[{\"a\":1}{\"a\":2}]", .rows(1, bad: [1])),
     json("other values", "[1,\"a\",null,[],{\"a\":1}]", .rows(1, bad: [1, 1, 1, 1])),
     json("a comment", "[/* x */{\"a\":1}]", .rows(0, bad: [1])),
     json(
-      "a hundred thousand brackets", String(repeating: "[", count: 100_000), .rows(0, bad: [1, 1])),
-    json("text after the array", "[{\"a\":1}] x", .rows(1, bad: [1])),
+      "a hundred thousand brackets", String(repeating: "[", count: 100_000), .rows(0, bad: [1])),
+    json(
+      "text after the array", "[{\"a\":1}] x",
+      .error("expected the end of the file after the array")),
     json("single quotes", "[{'a':1}]", .rows(0, bad: [1])),
   ]
 

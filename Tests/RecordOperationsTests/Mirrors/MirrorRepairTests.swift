@@ -58,11 +58,9 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func
-    `M13: the records of another database replace the local ones, and unsent edits are kept as lost`(
-      reportsChanges: Bool
-    ) async throws
-  {
+  func `M13: records of another database replace the local ones, and unsent edits are kept`(
+    reportsChanges: Bool
+  ) async throws {
     let capabilities = reportsChanges ? .all : RecordCapabilities.all.subtracting(.changes)
     let pair = try await pairWithEdits(capabilities: capabilities)
     let other = MemoryRecordDatabase(capabilities: capabilities)
