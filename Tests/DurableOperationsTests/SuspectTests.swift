@@ -143,7 +143,8 @@ import Testing
       launches += 1
       let process = try folder.start("work", launch: launches)
       let isDone = Task {
-        while try await !store.runs(in: [.ready, .running, .interrupted, .parked], limit: 1).isEmpty {
+        while try await !store.runs(in: [.ready, .running, .interrupted, .parked], limit: 1).isEmpty
+        {
           try await Task.sleep(for: .milliseconds(10))
         }
         kill(process.processIdentifier, SIGTERM)

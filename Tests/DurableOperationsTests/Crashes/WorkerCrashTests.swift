@@ -40,7 +40,8 @@ import Testing
           try await Task.sleep(for: .microseconds(Int64.random(in: 0...unit * 2, using: &random)))
           kill(process.processIdentifier, SIGKILL)
           try #require(await process.end() == SIGKILL)
-        } while try await !store.runs(in: [.ready, .running, .interrupted, .parked], limit: 1).isEmpty
+        } while try await !store.runs(in: [.ready, .running, .interrupted, .parked], limit: 1)
+          .isEmpty
       }
     }
     _ = try await ParallelOperation(killers, width: .limited(to: killerCount)).run().get()

@@ -122,6 +122,7 @@ struct MirrorOnPostgresTests {
       }
     }
     for local in [fixture.local, other] { _ = try await mirror(local, owner).sync.run().get() }
+    try await fixture.schema.query("update record_states set modified = '2000-01-01'")
     try await edit(fixture.local, 2001)
     try await edit(other, 2002)
     // Several records in one statement, of which one is new.

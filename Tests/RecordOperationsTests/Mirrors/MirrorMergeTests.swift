@@ -175,6 +175,7 @@ import Testing
       RecordMirror(of: ["Book"], in: $0.local, with: remote, conflicts: .newest)
     }
     try await pairs[0].local.save(record("1", ["title": "Emma", "pages": 1]))
+    try await date(pairs[0], 2000)
     for mirror in mirrors { _ = try await mirror.sync.run().get() }
     for (index, year) in [(0, 2001), (1, 2002)] {
       try await pairs[index].local.save(record("1", ["title": .string("\(year)")]))

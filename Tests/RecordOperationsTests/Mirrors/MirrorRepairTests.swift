@@ -110,8 +110,7 @@ import Testing
   }
 
   @Test
-  func
-    `M13: a mirror that has known no database sends the records of the file, whatever the policy`()
+  func `M13: the first round of a mirror sends the records of the file, whatever the policy`()
     async throws
   {
     for policy in OtherDatabasePolicy.allCases {
