@@ -40,11 +40,11 @@ extension DownloadRecord {
 
   func isOf(_ resource: Resource) -> Bool { fingerprint == resource.fingerprint }
 
-  /// Whether a response belongs to the same version of the same file: it has every validator of the
-  /// record. A server that ignores `If-Range` may send a part of another version without any.
+  /// Whether a response belongs to the same version of the same file: it has the validator of the
+  /// record, and no other one. A server that ignores `If-Range` may send a part of another version
+  /// without any. It should not repeat `Last-Modified` beside an `ETag` (RFC 9110, section 15.3.7).
   func isConfirmed(by head: HTTPResponseHead) -> Bool {
-    !isContradicted(by: head) && (entityTag == nil || head.headers["ETag"] != nil)
-      && (modified == nil || head.headers["Last-Modified"] != nil)
+    !isContradicted(by: head) && head.headers[entityTag == nil ? "Last-Modified" : "ETag"] != nil
   }
 
   /// Whether a response belongs to another version.

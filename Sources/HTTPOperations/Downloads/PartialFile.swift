@@ -169,13 +169,15 @@ struct PartialFile: Sendable {
   /// - Parameter record: The record of the bytes that follow; nil if they cannot be resumed.
   func restart(_ record: DownloadRecord?) throws(FileError) {
     if isDirect { return }
+    // Otherwise the record belongs to the file that has replaced this one, and `finish` fails.
+    let isNamed = Self.isNamed(partialPath, file)
     // The record is removed first and written last: it must never describe other bytes.
-    remove(recordPath)
+    if isNamed { remove(recordPath) }
     try FileError.at(writtenPath, "cannot be emptied") { () throws(SystemError) in
       try file.truncate(to: 0)
     }
     try seek(to: 0)
-    guard let record else { return }
+    guard let record, isNamed else { return }
     do {
       let file = try FileDescriptor.open(
         recordPath, .writeOnly, .exclusiveCreate, permissions: .ownerReadWrite)
@@ -252,7 +254,9 @@ struct PartialFile: Sendable {
 
   /// Closes the incomplete file. Removes it if it cannot be resumed.
   func abandon() {
-    if !isDirect, FileSystem.isMissing(recordPath) { remove(partialPath) }
+    if !isDirect, FileSystem.isMissing(recordPath), Self.isNamed(partialPath, file) {
+      remove(partialPath)
+    }
     Self.release(file)
   }
 

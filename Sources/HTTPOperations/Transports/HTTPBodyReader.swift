@@ -19,9 +19,11 @@ struct HTTPBodyReader {
     let isLenient = decoding == .lenient
     decoder = BodyDecoder(isRequested ? nil : coding, isLenient: isLenient)
     let rest = isRequested ? coding : decoder.rest
-    self.head = head.withUndecodedCoding(rest)
+    // In other cases, the body is not delivered.
+    let isDelivered = isRequested || isLenient
+    self.head = head.withUndecodedCoding(isDelivered ? rest : nil)
     undecodable =
-      rest == nil || isRequested || isLenient
+      rest == nil || isDelivered
       ? nil
       : HTTPTransportError(
         .undecodableBody, "its coding \(rest ?? "") is unknown",
@@ -34,14 +36,19 @@ struct HTTPBodyReader {
   func next() async throws -> [UInt8]? {
     do {
       while true {
-        if !decoder.isIdentity, let bytes = try decoder.next() { return bytes }
+        if !decoder.isIdentity, let bytes = try decoder.next() {
+          if !bytes.isEmpty { return bytes }
+          try Task.checkCancellation()
+          await Task.yield()
+          continue
+        }
         guard let bytes = try await exchange.next() else { break }
         if let undecodable { throw undecodable }
         if decoder.isIdentity { return bytes }
         decoder.add(bytes)
       }
-      if decoder.isComplete { return nil }
-      throw HTTPTransportError(.connectionLost, "the compressed body is not complete")
+      try decoder.end()
+      return nil
     } catch let error as HTTPTransportError {
       throw HTTPTransferError(error, of: request, after: head)
     }

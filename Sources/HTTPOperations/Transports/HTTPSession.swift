@@ -139,27 +139,22 @@ public final class HTTPSession: Sendable {
     _ receive: nonisolated(nonsending) (HTTPResponseHead, HTTPBodyReader) async throws -> Value
   ) async throws -> End<Value> {
     let head = try await exchange.head()
+    let reader = HTTPBodyReader(exchange, head, of: route.summary, options.bodyDecoding)
     if route.follows(head) {
       // So that the connection can be used again.
-      _ = await Self.start(of: exchange, head, route.summary, limit: 64 << 10, options)
+      _ = await Self.start(of: reader, limit: 64 << 10)
       return .redirected(head)
     }
     if head.status >= 400 {
-      let body = await Self.start(
-        of: exchange, head, route.summary, limit: options.errorBodyLimit, options)
-      throw HTTPStatusError(request: route.summary, head: head, body: body)
+      let body = await Self.start(of: reader, limit: options.errorBodyLimit)
+      throw HTTPStatusError(request: route.summary, head: reader.head, body: body)
     }
-    let reader = HTTPBodyReader(exchange, head, of: route.summary, options.bodyDecoding)
     return .answered(try await receive(reader.head, reader))
   }
 
   /// The first bytes of a body. Of a body that is cut off, what has been received.
-  private static func start(
-    of exchange: HTTPExchange, _ head: HTTPResponseHead, _ summary: HTTPRequestSummary, limit: Int,
-    _ options: HTTPRequestOptions
-  ) async -> Data {
+  private static func start(of reader: HTTPBodyReader, limit: Int) async -> Data {
     var body = Data()
-    let reader = HTTPBodyReader(exchange, head, of: summary, options.bodyDecoding)
     while body.count < limit, let bytes = try? await reader.next() {
       body.append(contentsOf: bytes.prefix(limit - body.count))
     }

@@ -10,6 +10,9 @@ internal import CZlib
   /// How many bytes of the input have been used.
   private var offset = 0
   private var state = State.new
+  /// Whether this is a member after the first, without output yet. It may be other bytes that follow
+  /// the data.
+  private var isUnproven = false
   private let isGzip: Bool
   /// Whether bytes after the end of the data are ignored.
   private let isLenient: Bool
@@ -37,8 +40,14 @@ internal import CZlib
     unsafe stream.deallocate()
   }
 
-  /// Whether the body may end here. One without any bytes is empty.
-  var isComplete: Bool { state != .inside }
+  /// - Throws: An error if the body must not end here. One without any bytes is empty.
+  func end() throws(HTTPTransportError) {
+    guard state == .inside else { return }
+    if !isUnproven {
+      throw HTTPTransportError(.connectionLost, "the compressed body is not complete")
+    }
+    if !isLenient { throw Self.surplus }
+  }
 
   /// Adds the next bytes of the body, after all of the earlier ones have been used.
   func add(_ bytes: [UInt8]) { (input, offset) = (bytes, 0) }
@@ -54,8 +63,7 @@ internal import CZlib
         state = .padding
         let rest = input[offset...]
         guard isLenient || isGzip && rest.allSatisfy({ $0 == 0 }) else {
-          throw HTTPTransportError(
-            .undecodableBody, "data follow its end", advice: HTTPTransportError.lenientAdvice)
+          throw Self.surplus
         }
         offset = input.count
         return nil
@@ -74,11 +82,16 @@ internal import CZlib
           unsafe count = buffer.count - Int(stream.pointee.avail_out)
         }
       }
+      if !output.isEmpty { isUnproven = false }
       switch code {
       case Z_STREAM_END: state = .complete
       case Z_OK: break
       // No progress: it needs more input.
       case Z_BUF_ERROR where output.isEmpty: return nil
+      case _ where isUnproven:
+        if !isLenient { throw Self.surplus }
+        (state, offset) = (.padding, input.count)
+        return nil
       default:
         throw error(unsafe stream.pointee.msg.map { unsafe String(cString: $0) } ?? "\(code)")
       }
@@ -98,8 +111,14 @@ internal import CZlib
       if code != Z_OK { throw error("zlib cannot be used (\(code))") }
     } else {
       unsafe inflateReset(stream)
+      isUnproven = true
     }
     state = .inside
+  }
+
+  private static var surplus: HTTPTransportError {
+    HTTPTransportError(
+      .undecodableBody, "data follow its end", advice: HTTPTransportError.lenientAdvice)
   }
 
   private func error(_ message: String) -> HTTPTransportError {

@@ -32,7 +32,8 @@ import Testing
     #expect(response.head.undecodedCoding == "aws-chunked")
   }
 
-  @Test(arguments: ["\n", "<html>", "\0\0\n"])
+  // The last ones begin like another member.
+  @Test(arguments: ["\n", "<html>", "\0\0\n", "\u{1F}", "\u{1F}\0\0", "\u{1F}<html>"])
   func `N8: bytes after compressed data are an error, or are ignored`(text: String) async throws {
     let body = compressed(Self.hello) + Array(text.utf8)
     let server = try LoopbackServer(.init(headers: ["Content-Encoding: gzip"], body: body))
@@ -42,6 +43,19 @@ import Testing
     let options = HTTPRequestOptions(bodyDecoding: .lenient)
     let response = try await HTTPDataOperation(server.url(), options: options).run().get()
     #expect(response.body == Data(Self.hello) && response.head.undecodedCoding == nil)
+  }
+
+  @Test func `N8: the error of a status has the mark of a body that is not decoded`() async throws {
+    let server = try LoopbackServer(
+      .init(500, headers: ["Content-Encoding: aws-chunked"], body: Self.hello))
+    let outcome = await HTTPDataOperation(server.url()).run()
+    let error = try #require(outcome.error as? HTTPStatusError, "\(outcome)")
+    #expect(error.body.isEmpty && error.head.undecodedCoding == nil)
+    let options = HTTPRequestOptions(bodyDecoding: .lenient)
+    let lenient = await HTTPDataOperation(server.url(), options: options).run()
+    let delivered = try #require(lenient.error as? HTTPStatusError, "\(lenient)")
+    #expect(delivered.body == Data(Self.hello))
+    #expect(delivered.head.undecodedCoding == "aws-chunked")
   }
 
   @Test func `N8: a lenient request still needs whole compressed data`() async throws {

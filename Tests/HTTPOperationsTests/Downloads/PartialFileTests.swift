@@ -90,6 +90,28 @@ import Testing
     #expect(try !folder.names().contains("file"))
   }
 
+  @Test(arguments: [true, false])
+  func `N3: a failed download leaves a file that has replaced its partial file`(
+    hasRecord: Bool
+  ) async throws {
+    let folder = try TemporaryFolder()
+    let server = try LoopbackServer { _, connection in
+      try? FileManager.default.removeItem(at: folder["file.partial"])
+      _ = try? folder.write("other", to: "file.partial")
+      if hasRecord { _ = try? folder.write("record", to: "file.partial.json") }
+      let headers = hasRecord ? [#"ETag: "v1""#] : []
+      connection.send(
+        .init(headers: headers, body: Array(Self.bytes.prefix(70_000)), length: 200_000))
+    }
+    let outcome = await HTTPDownloadOperation(server.url(), to: folder["file"]).run()
+    #expect(outcome.error is HTTPTransferError, "\(outcome)")
+    #expect(try folder.names() == ["file.partial"] + (hasRecord ? ["file.partial.json"] : []))
+    #expect(try String(contentsOf: folder["file.partial"], encoding: .utf8) == "other")
+    if hasRecord {
+      #expect(try String(contentsOf: folder["file.partial.json"], encoding: .utf8) == "record")
+    }
+  }
+
   @Test(arguments: [nil, "release"])
   func `N3: a key declares that another URL is the same resource`(key: String?) async throws {
     let folder = try TemporaryFolder()

@@ -37,6 +37,7 @@ extension HostileAnswer {
     body("a compressed empty body", compressed(""), .text("")),
     body("two members", compressed("hel") + compressed("lo"), .text("hello")),
     body("two members, one cut", gzip + gzip.dropLast(4), .lost),
+    body("two members, one cut in its header", gzip + gzip.prefix(9), .undecodable),
     body("gzip with a wrong checksum", changed(gzip, at: -5), .undecodable),
     body("gzip with a wrong length", changed(gzip, at: -1), .undecodable),
     body("gzip with a byte after it", gzip + [0x41], .undecodable),
@@ -79,6 +80,7 @@ extension HostileAnswer {
     body("a comma", ",", gzip, .undecodable),
     body("gzip twice", "gzip, gzip", compressed(gzip), .text("hello")),
     body("gzip three times, named twice", "gzip, gzip", compressed(compressed(gzip)), .body(gzip)),
+    body("gzip three times", "gzip, gzip, gzip", compressed(compressed(gzip)), .undecodable),
     body("gzip twice, the inner one cut", "gzip, gzip", compressed(Array(gzip.dropLast(8))), .lost),
     body("gzip twice, the outer one cut", "gzip, gzip", Array(compressed(gzip).dropLast(8)), .lost),
     body(
@@ -120,6 +122,12 @@ extension HostileAnswer {
     let bomb = Array(repeatElement(member, count: 1_000).joined())
     let head = ["Content-Encoding: gzip", "Content-Length: \(bomb.count)"]
     return [
+      // Zeros after a member are ignored: much work, but no output.
+      body(
+        "a bomb of zeros after a member", "gzip, gzip", compressed(gzip) + member, .text("hello")),
+      body(
+        "a bomb of zeros after a member, in four codings", "gzip, gzip, gzip, gzip",
+        compressed(compressed(compressed(gzip) + bomb)), .undecodable),
       HostileAnswer("a bomb", head: [ok] + head, bomb, .tooLarge(announced: nil))
         .limited(to: 8 << 20).only(.data, .upload),
       HostileAnswer(

@@ -5,6 +5,10 @@ import LoopbackServer
 import TestSupport
 import Testing
 
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
 @Suite struct HTTPSessionTests {
   @Test(.timeLimit(.minutes(10)), arguments: Transfer.allCases)
   func `a session and its connections end with the last operation that uses it`(
@@ -27,5 +31,30 @@ import Testing
     operation = nil
     while leaked != nil { await Task.yield() }
     await server.waitForCloses(1)
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `requests do not wait until another one to the same host has timed out`() async throws {
+    // It accepts connections and does not answer the handshake of TLS.
+    let server = try LoopbackServer { _, connection in connection.waitForClose() }
+    let url = try #require(URL(string: "https://127.0.0.1:\(server.port)/"))
+    let session = HTTPSession()
+    let hasEnded = Lock(false)
+    let first = Task {
+      _ = await HTTPDataOperation(url, session: session).run()
+      hasEnded.withLock { $0 = true }
+    }
+    await server.waitForRequests(1)
+    var request = URLRequest(url: url)
+    request.timeoutInterval = 1
+    async let second = HTTPDataOperation(request, session: session).run()
+    async let third = HTTPDataOperation(request, session: session).run()
+    for outcome in await [second, third] {
+      #expect((outcome.error as? HTTPTransferError)?.reason == .timedOut, "\(outcome)")
+    }
+    // Its timeout is a minute.
+    #expect(!hasEnded.withLock { $0 })
+    first.cancel()
+    await first.value
   }
 }

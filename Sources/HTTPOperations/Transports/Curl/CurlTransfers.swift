@@ -25,14 +25,17 @@
       limit = configuration.connectionsPerHost
     }
 
+    /// How long others wait for a transfer that opens a connection, in nanoseconds.
+    private static let openingTime: Int64 = 1_000_000_000
+
     private struct Host {
       var runningCount = 0
       /// Some of them may have ended.
       var waiting = FIFOQueue<HTTPExchange>()
       /// The transfer that may open a connection, while its request is not sent yet. Others wait for
-      /// it, because they may use the same connection of HTTP/2.
-      var opener: ObjectIdentifier?
-      /// Whether the last request was sent with a version before HTTP/2, or could not connect.
+      /// it for a limited time, because they may use the same connection of HTTP/2.
+      var opener: (transfer: ObjectIdentifier, deadline: Int64)?
+      /// Whether the last request was sent with a version before HTTP/2, or has not connected in time.
       var needsManyConnections = false
     }
 
@@ -46,7 +49,9 @@
       let host = exchange.request.host
       hosts[host]?.runningCount += 1
       if settings.mayShareConnection(exchange.request), hosts[host]?.needsManyConnections == false {
-        hosts[host]?.opener = ObjectIdentifier(exchange)
+        let deadline = MonotonicTime.now + Self.openingTime
+        hosts[host]?.opener = (ObjectIdentifier(exchange), deadline)
+        nextCheck = min(nextCheck, deadline)
       }
       let transfer = CurlTransfer(exchange, settings, news)
       transfers[ObjectIdentifier(exchange)] = transfer
@@ -68,7 +73,7 @@
     /// A transfer of a host has opened its connection, or found one, or could not.
     private func endOpening(_ transfer: CurlTransfer, needsManyConnections: Bool?) {
       let host = transfer.exchange.request.host
-      guard hosts[host]?.opener == ObjectIdentifier(transfer.exchange) else { return }
+      guard hosts[host]?.opener?.transfer == ObjectIdentifier(transfer.exchange) else { return }
       hosts[host]?.opener = nil
       if let needsManyConnections { hosts[host]?.needsManyConnections = needsManyConnections }
     }
@@ -100,8 +105,11 @@
     func perform() {
       multi.perform()
       for transfer in news.takenStarts() {
-        endOpening(transfer, needsManyConnections: !transfer.isOnHTTP2)
-        beginNext(of: transfer.exchange.request.host)
+        let host = transfer.exchange.request.host
+        endOpening(transfer, needsManyConnections: nil)
+        // Even if the others no longer wait for it.
+        hosts[host]?.needsManyConnections = !transfer.isOnHTTP2
+        beginNext(of: host)
       }
       for transfer in news.takenAnswers() {
         resume(transfer)
@@ -136,6 +144,17 @@
       if nextCheck == .max || MonotonicTime.now < nextCheck { return }
       let now = MonotonicTime.now
       nextCheck = .max
+      for (host, state) in hosts {
+        guard let opener = state.opener else { continue }
+        if opener.deadline > now {
+          nextCheck = min(nextCheck, opener.deadline)
+        } else {
+          // Its server may not answer until its timeout, which is not the timeout of the others.
+          hosts[host]?.opener = nil
+          hosts[host]?.needsManyConnections = true
+          beginNext(of: host)
+        }
+      }
       for transfer in transfers.values {
         if transfer.deadline > now {
           nextCheck = min(nextCheck, transfer.deadline)
