@@ -13,6 +13,9 @@ final class Interruption {
     var signal: Int32?
     var stop: (@Sendable () -> Void)?
     var onSecondSignal: (@Sendable () -> Void)?
+
+    /// Cancellation handlers may block, and must not delay the second signal.
+    func requestStop() { if let stop { DispatchQueue.global().async(execute: stop) } }
   }
 
   /// - Parameters:
@@ -32,11 +35,11 @@ final class Interruption {
       if state.signal != nil {
         state.onSecondSignal?()
         passOn?(SystemSignal.kill)
-        SystemProcess.exit(ExitStatus.signalled(by: signal))
+        SystemProcess.exitAtOnce(ExitStatus.signalled(by: signal))
       }
       state.signal = signal
       if signal == SystemSignal.quit { passOn?(signal) }
-      state.stop?()
+      state.requestStop()
     }
   }
 
@@ -55,7 +58,7 @@ final class Interruption {
     ReceivedSignals.queue.async { [state] in
       state.stop = stop
       state.onSecondSignal = onSecondSignal
-      if state.signal != nil { stop() }
+      if state.signal != nil { state.requestStop() }
     }
   }
 }

@@ -49,6 +49,22 @@ import Testing
     }
   }
 
+  @Test func `a second signal ends the process, also if a cancellation handler blocks`() async {
+    await #expect(processExitsWith: .exitCode(128 + SIGTERM)) {
+      SystemSignal.restoreDefault(SIGTERM)
+      let blocks = SimpleOperation {
+        await withTaskCancellationHandler {
+          kill(getpid(), SIGTERM)
+          while true { try? await Task.sleep(for: .seconds(600)) }
+        } onCancel: {
+          kill(getpid(), SIGTERM)
+          while true { sleep(600) }
+        }
+      }
+      _ = try await ProgramRun(of: blocks, observedBy: ProgramObservation(TraceOptions()))
+    }
+  }
+
   @Test func `the display is on standard error, and is removed`() async throws {
     // Not a terminal, so it has a line every five seconds, and none in a short run.
     let stream = try CapturedStream()

@@ -39,8 +39,9 @@ extension ProcessOperation {
           // The input of a cancelled run has no end: the program could take a part for the whole.
           if !Task.isCancelled { child.finishInput() }
         } catch {
-          // After the end of the program, or the cancellation of the run, the error has no meaning.
-          if !Task.isCancelled {
+          // After the end of the program or of its input, or the cancellation of the run, the error
+          // has no meaning.
+          if !Task.isCancelled, child.input?.isClosed != true {
             child.cancel()
             return error
           }

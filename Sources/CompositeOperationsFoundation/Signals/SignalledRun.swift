@@ -39,7 +39,8 @@ extension ComposableOperation {
   /// The first signal cancels the run, and the call returns when the body has ended: programs have
   /// got their SIGTERM, and files are closed. A second signal sends SIGKILL to the programs of all
   /// ``ProcessOperation``s, with their groups, and ends this process at once, with the status 128
-  /// and the number of that signal. A cancellation of the calling task cancels the run, too.
+  /// and the number of that signal, and without the handlers of `atexit`. A cancellation of the
+  /// calling task cancels the run, too.
   ///
   /// A signal that the parent process has set to be ignored, as `nohup` does, stays ignored. After
   /// the call, the signals have their default action again, unless another run handles them.
@@ -70,11 +71,10 @@ extension ComposableOperation {
           DispatchQueue.global().async { run?.cancel(because: "signal \(signal)") }
         } else {
           AdoptedProcesses.killPrograms()
-          SystemProcess.exit(128 + number)
+          SystemProcess.exitAtOnce(128 + number)
         }
       }
     } catch { throw SignalHandlingError(reason: "\(error)") }
-    defer { received.end() }
     let run = start(in: environment)
     let earlier = state.withLock { state in
       state.run = run
@@ -84,6 +84,8 @@ extension ComposableOperation {
     return await withTaskCancellationHandler {
       let outcome = await run.outcome
       _ = await run.lateOutcome
+      // A signal may arrive until then.
+      received.end()
       return SignalledRun(outcome: outcome, signal: state.withLock(\.first))
     } onCancel: {
       run.cancel()

@@ -51,7 +51,8 @@ extension DurableWorker {
       // Before the worker begins: a signal would end the process.
       handler = try ReceivedSignals(signals.map(\.number)) { _ in
         if received.next() > 1 {
-          started.withLock(\.self)?.cancel()
+          // Cancellation handlers may block, and must not delay other signals.
+          DispatchQueue.global().async { started.withLock(\.self)?.cancel() }
           return
         }
         worker.beginEnd()

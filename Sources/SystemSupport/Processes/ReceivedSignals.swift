@@ -24,7 +24,8 @@ package final class ReceivedSignals: Sendable {
   }
 
   /// Ends the subscription. A signal that has no other subscriber has its default action again, so
-  /// that it ends the program. It must not be called on the queue.
+  /// that it ends the program, also if it has arrived and no subscriber was notified of it. It must not
+  /// be called on the queue.
   package func end() { Self.queue.sync { Self.receiver.remove(number) } }
 }
 
@@ -37,7 +38,8 @@ private final class SignalReceiver: @unchecked Sendable {
   }
 
   /// They stay open: a signal handler that another thread runs may write to the pipe later.
-  private var pipe: (writer: FileDescriptor, source: any DispatchSourceRead)?
+  private var pipe:
+    (reader: FileDescriptor, writer: FileDescriptor, source: any DispatchSourceRead)?
   private var subscribers: [Subscriber] = []
   private var last = 0
 
@@ -58,6 +60,21 @@ private final class SignalReceiver: @unchecked Sendable {
     guard let index = subscribers.firstIndex(where: { $0.number == number }) else { return }
     let removed = subscribers.remove(at: index)
     for signal in removed.signals.subtracting(handled) { SystemSignal.restoreDefault(signal) }
+    // Those that have arrived before.
+    notify()
+  }
+
+  /// Notifies the subscribers of the signals in the pipe.
+  private func notify() {
+    var received: [UInt8] = [0]
+    while let pipe, (try? pipe.reader.readAvailable(into: &received)) == 1 {
+      let signal = Int32(received[0])
+      let receivers = subscribers.filter { $0.signals.contains(signal) }
+      for subscriber in receivers { subscriber.body(signal) }
+      // It has arrived before the end of its last subscription. To the process, because the thread may
+      // block it.
+      if receivers.isEmpty { try? SystemProcess.send(signal, to: SystemProcess.identifier) }
+    }
   }
 
   /// The signals with a subscriber.
@@ -65,18 +82,13 @@ private final class SignalReceiver: @unchecked Sendable {
 
   private func makePipe() throws(SystemError) -> FileDescriptor {
     let (reader, writer) = try FileDescriptor.pipe()
+    // Only this end: a signal handler that finds no room waits for it.
+    _ = fcntl(reader.rawValue, F_SETFL, O_NONBLOCK)
     let source = DispatchSource.makeReadSource(
       fileDescriptor: reader.rawValue, queue: ReceivedSignals.queue)
-    source.setEventHandler { [self] in
-      var received: [UInt8] = [0]
-      guard (try? reader.read(into: &received)) == 1 else { return }
-      let signal = Int32(received[0])
-      for subscriber in subscribers where subscriber.signals.contains(signal) {
-        subscriber.body(signal)
-      }
-    }
+    source.setEventHandler { [self] in notify() }
     source.activate()
-    pipe = (writer, source)
+    pipe = (reader, writer, source)
     return writer
   }
 }

@@ -49,6 +49,9 @@ package enum SystemProcess {
   /// Ends this process.
   package static func exit(_ status: Int32) -> Never { systemExit(status) }
 
+  /// Ends this process without handlers such as those of `atexit`, which may block.
+  package static func exitAtOnce(_ status: Int32) -> Never { _exit(status) }
+
   /// Sends a signal to a process.
   package static func send(_ signal: Int32, to process: Int32) throws(SystemError) {
     if kill(process, signal) != 0 { throw .last }

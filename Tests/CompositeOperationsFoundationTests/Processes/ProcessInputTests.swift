@@ -144,27 +144,56 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: folder.path(of: "end")))
   }
 
-  @Test func `X7: an inherited input is the one of this process, also if it is a terminal`()
-    async throws
+  @Test func `X7: an error of the sequence after the program has ended fails no run`() async throws
   {
-    let script = shell("readlink /proc/$$/fd/0; cut -d ' ' -f 5 /proc/$$/stat")
-      .reading(.inherited)
-    let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/0")
-    let lines = try await script.run().get().output.lines
-    #expect(lines.first == own)
-    #expect(lines.last != "\(getpgrp())" || isatty(0) == 1)
-    // A terminal that is the input of this process for a short time, as Linux makes one.
-    let terminal = opened("/dev/ptmx", O_RDWR | O_NOCTTY)
-    var number: Int32 = 0
-    #expect(unsafe ioctl(terminal, 0x4004_5431, &number) == 0)
-    #expect(unsafe ioctl(terminal, 0x8004_5430, &number) == 0)
-    let name = "/dev/pts/\(number)"
-    let before = dup(0)
-    let slave = opened(name, O_RDWR | O_NOCTTY)
-    #expect(dup2(slave, 0) == 0)
-    let interactive = try await script.run().get().output.lines
-    #expect(dup2(before, 0) == 0)
-    for descriptor in [before, slave, terminal] { close(descriptor) }
-    #expect(interactive == [name, "\(getpgrp())"])
+    struct Refused: Error {}
+    let folder = try TestFolder()
+    let fifo = folder.path(of: "fifo")
+    #expect(unsafe mkfifo(fifo, 0o600) == 0)
+    let writer = opened(fifo, O_RDWR | O_NONBLOCK)
+    defer { close(writer) }
+    let (isClosed, hasThrown) = (Gate(), Gate())
+    let chunks = Chunks { number in
+      if number == 1 { return Array("line\n".utf8) }
+      try await isClosed.pass()
+      hasThrown.open()
+      throw Refused()
+    }
+    // The child holds the output open, and notices the end of the input when the program has ended.
+    let run = shell("(cat >&2; echo closed; read go < \"$1\"; echo late) <&0 & exit 0", fifo)
+      .reading(.stream(chunks)).draining(for: .seconds(3_600))
+      .onOutputLine { line in if line == "closed" { isClosed.open() } }.start()
+    try await hasThrown.pass()
+    #expect(wrote("go\n", to: writer))
+    let result = try await run.outcome.get()
+    #expect(result.output.lines == ["closed", "late"])
   }
+
+  #if os(Linux)
+    // In a child process, whose input changes.
+    @Test func `X7: an inherited input is the one of this process, also if it is a terminal`() async
+    {
+      await #expect(processExitsWith: .success) {
+        let script = shell("readlink /proc/$$/fd/0; cut -d ' ' -f 5 /proc/$$/stat")
+          .reading(.inherited)
+        let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/0")
+        let lines = try await script.run().get().output.lines
+        #expect(lines.first == own)
+        #expect(lines.last != "\(getpgrp())" || isatty(0) == 1)
+        // A terminal that is the input of this process for a short time, as Linux makes one.
+        let terminal = opened("/dev/ptmx", O_RDWR | O_NOCTTY)
+        var number: Int32 = 0
+        #expect(unsafe ioctl(terminal, 0x4004_5431, &number) == 0)
+        #expect(unsafe ioctl(terminal, 0x8004_5430, &number) == 0)
+        let name = "/dev/pts/\(number)"
+        let before = dup(0)
+        let slave = opened(name, O_RDWR | O_NOCTTY)
+        #expect(dup2(slave, 0) == 0)
+        let interactive = try await script.run().get().output.lines
+        #expect(dup2(before, 0) == 0)
+        for descriptor in [before, slave, terminal] { close(descriptor) }
+        #expect(interactive == [name, "\(getpgrp())"])
+      }
+    }
+  #endif
 }

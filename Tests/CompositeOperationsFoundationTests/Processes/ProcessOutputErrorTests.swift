@@ -137,7 +137,10 @@ import Testing
     #expect(result.output.isComplete && result.errorOutput.isComplete)
   }
 
-  @Test func `X6: time in which a closure handles lines does not count`() async throws {
+  // With the short time, the pipe stays open while the closure waits. With the long one, nothing is lost.
+  @Test(arguments: [Duration.milliseconds(1), .seconds(3_600)])
+  func `X6: time in which a closure handles lines does not count`(drainTime: Duration) async throws
+  {
     let folder = try TestFolder()
     let fifo = folder.path(of: "fifo")
     #expect(unsafe mkfifo(fifo, 0o600) == 0)
@@ -146,7 +149,7 @@ import Testing
     let gate = Gate()
     let lines = Lock(0)
     let group = Lock<Int32>(0)
-    let run = shell("seq 300000 & read go < \"$1\"", fifo).draining(for: .milliseconds(1))
+    let run = shell("seq 300000 & read go < \"$1\"", fifo).draining(for: drainTime)
       .onLaunch { process in group.withLock { $0 = process.processIdentifier } }
       .onOutputLine { _ in
         let isFirst = lines.withLock { lines in
@@ -180,7 +183,11 @@ import Testing
     try await waitForBlockedWriter(1)
     #expect(!isGone.withLock { $0 })
     gate.open()
-    _ = try await run.outcome.get()
+    let result = try await run.outcome.get()
+    if drainTime > .seconds(1) {
+      #expect(lines.withLock { $0 } == 300_000)
+      #expect(result.output.isComplete)
+    }
   }
 
   private func outputError(of operation: ProcessOperation) async throws -> ProcessOutputError {

@@ -80,6 +80,22 @@ import Testing
     #expect(error.failures.map(\.position) == [2])
   }
 
+  @Test func `X8: a program that fails after a signal of the caller is named`() async throws {
+    let launched = Lock<RunningProcess?>(nil)
+    let pipeline = shell("trap 'exit 3' USR1; echo ready; while :; do sleep 0.01; done")
+      .onLaunch { process in launched.withLock { $0 = process } }
+      .piped(
+        into: ProcessOperation("cat").onOutputLine { _ in
+          launched.withLock(\.self)?.send(.user1, to: .program)
+        })
+    let error = try await #require(throws: ProcessPipelineError.self) {
+      try await pipeline.run().get()
+    }
+    #expect(error.failures.map(\.position) == [1])
+    let exit = try #require(error.failures.first?.error as? ProcessExitError)
+    #expect(exit.result.status == .exited(3))
+  }
+
   @Test func `X8: a failure ends programs that would never end by themselves`() async throws {
     for script in ["exec sleep 3600", "trap '' TERM; exec sleep 3600"] {
       let pipeline = shell(script).ending(within: .milliseconds(100))

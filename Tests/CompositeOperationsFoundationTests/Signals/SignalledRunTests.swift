@@ -2,6 +2,7 @@ import CompositeOperations
 import CompositeOperationsFoundation
 import CompositeOperationsTestKit
 import Foundation
+import SystemSupport
 import TestSupport
 import Testing
 
@@ -43,8 +44,55 @@ import Testing
       kill(process, SIGINT)
     }
     #expect(ended.status == 130, "\(ended.error)")
+    // No handler of `atexit` has been called, which could block.
+    #expect(!ended.error.contains("exit handler"))
     let left = try identifier(in: folder)
     try await eventually { !isAlive(left) }
+  }
+
+  #if os(Linux)
+    @Test func `X9: a second signal leaves no program that is being started`() async throws {
+      let folder = try TemporaryFolder()
+      let script = """
+        trap 'touch \(folder["heard"].path)' TERM; touch \(folder["id"].path)
+        while :; do sleep 0.01; done
+        """
+      var program = Program.built("SignalledProgram", [script, "start others without end"])
+      // The programs that it starts inherit the variable.
+      let mark = "SIGNALLED_PROGRAM=\(folder["id"].path)"
+      program.environment["SIGNALLED_PROGRAM"] = folder["id"].path
+      let ended = try await program.run { process in
+        try await eventually { FileManager.default.fileExists(atPath: folder["id"].path) }
+        kill(process, SIGTERM)
+        try await eventually { FileManager.default.fileExists(atPath: folder["heard"].path) }
+        kill(process, SIGINT)
+      }
+      #expect(ended.status == 130, "\(ended.error)")
+      try await eventually {
+        let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        return !all.contains { process in
+          let variables = FileManager.default.contents(atPath: "/proc/\(process)/environ")
+          return variables?.range(of: Data(mark.utf8)) != nil
+        }
+      }
+    }
+  #endif
+
+  @Test func `X9: a signal that arrives at the end of the last run is not lost`() async {
+    await #expect(processExitsWith: .signal(SIGUSR1)) {
+      let isDelivered = Lock(false)
+      let received = try ReceivedSignals([SIGUSR1]) { _ in isDelivered.withLock { $0 = true } }
+      // To this thread, which has handled it when the call returns.
+      var signals = sigset_t()
+      unsafe sigemptyset(&signals)
+      unsafe sigaddset(&signals, SIGUSR1)
+      unsafe pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+      raise(SIGUSR1)
+      received.end()
+      // The subscriber was notified, or the signal ends the process.
+      if isDelivered.withLock({ $0 }) { kill(getpid(), SIGUSR1) }
+      sleep(60)
+    }
   }
 
   @Test func `X9: a run that no signal cancels has its outcome, and ignored signals stay ignored`()
@@ -52,6 +100,7 @@ import Testing
   {
     let quiet = try await Program.built("SignalledProgram", ["exit 0"]).run()
     #expect(quiet.status == 0)
+    #expect(quiet.error.contains("exit handler"))
     // As `nohup` does.
     var program = Program.built(
       "SignalledProgram", ["trap 'exit' TERM; touch \"$id\"; while :; do sleep 0.01; done"])
@@ -63,6 +112,11 @@ import Testing
     program.executable = URL(fileURLWithPath: "/bin/sh")
     let ended = try await program.run { process in
       try await eventually { FileManager.default.fileExists(atPath: folder["id"].path) }
+      #if os(Linux)
+        #expect(signals("SigIgn", of: process).contains(SIGHUP))
+        #expect(!signals("SigCgt", of: process).contains(SIGHUP))
+        #expect(signals("SigCgt", of: process).contains(SIGTERM))
+      #endif
       kill(process, SIGHUP)
       kill(process, SIGTERM)
     }

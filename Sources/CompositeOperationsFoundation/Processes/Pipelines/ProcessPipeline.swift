@@ -48,6 +48,8 @@ public struct ProcessPipeline: ComposableOperation {
     in context: OperationContext
   ) async throws -> ProcessPipelineResult {
     var ends = [Result<ProcessResult, any Error>?](repeating: nil, count: programs.count)
+    // The programs that failed because they were cancelled, and not by themselves.
+    var cancelled: Set<Int> = []
     let connected = try connected()
     try await withThrowingTaskGroup(
       of: (Int, Result<ProcessResult, any Error>).self
@@ -64,10 +66,13 @@ public struct ProcessPipeline: ComposableOperation {
         ends[index] = end
         // Nothing reads the output of the programs before it, or writes the input of those after
         // it.
-        if case .failure = end { group.cancelAll() }
+        if case .failure(let error) = end {
+          if error.isOfCancelledProgram(group.isCancelled) { cancelled.insert(index) }
+          group.cancelAll()
+        }
       }
     }
-    return try result(ends.compactMap(\.self))
+    return try result(ends.compactMap(\.self), cancelled)
   }
 
   /// The programs with pipes between them.
@@ -98,13 +103,13 @@ public struct ProcessPipeline: ComposableOperation {
   }
 
   private func result(
-    _ ends: [Result<ProcessResult, any Error>]
+    _ ends: [Result<ProcessResult, any Error>], _ cancelled: Set<Int>
   ) throws -> ProcessPipelineResult {
     var failures: [ProcessPipelineError.Failure] = []
     var consequence: (any Error)?
     for (index, end) in ends.enumerated() {
       guard case .failure(let error) = end else { continue }
-      if error.isOfCancelledProgram {
+      if cancelled.contains(index) {
         consequence = consequence ?? error
       } else {
         failures.append(.init(position: index + 1, error: error))
@@ -145,10 +150,13 @@ public struct ProcessPipelineResult: Sendable, Hashable {
 
 extension Error {
   /// Whether a program failed because its run was cancelled, and not by itself.
-  fileprivate var isOfCancelledProgram: Bool {
+  ///
+  /// - Parameter isCancelled: Whether the pipeline was cancelled, or another program had failed. If
+  ///   not, only code that has the process could signal it.
+  fileprivate func isOfCancelledProgram(_ isCancelled: Bool) -> Bool {
     switch self {
     case is CancellationError: true
-    case let exit as ProcessExitError: exit.result.wasSignalled
+    case let exit as ProcessExitError: isCancelled && exit.result.wasSignalled
     default: false
     }
   }

@@ -1,5 +1,6 @@
 internal import CProcesses
 internal import CompositeOperations
+internal import Dispatch
 internal import SystemSupport
 
 /// Descendants whose parent has ended, if this process has become their parent. It has to collect
@@ -10,37 +11,56 @@ package enum AdoptedProcesses {
     var started: Set<Int32> = []
     /// How many programs are being started: they may run, and are not in the set yet.
     var startingCount = 0
+    /// Whether all programs have been killed, because this process ends.
+    var areKilled = false
   }
 
   private static let programs = Lock(Programs())
+  /// Signalled when no program is being started any more, after all have been killed.
+  private static let lastStart = DispatchSemaphore(value: 0)
 
   /// The children that are not adopted: the programs that this process has started.
   package static var startedPrograms: Set<Int32> { programs.withLock(\.started) }
 
-  /// Starts a program.
+  /// Starts a program. None is started after ``killPrograms()``.
   ///
   /// - Parameter body: Returns the process identifier.
   static func starting(
     _ body: () -> Result<Int32, ProcessLaunchError.Failure>
   ) -> Result<Int32, ProcessLaunchError.Failure> {
-    programs.withLock { $0.startingCount += 1 }
+    let isRefused = programs.withLock { programs in
+      if !programs.areKilled { programs.startingCount += 1 }
+      return programs.areKilled
+    }
+    if isRefused { return .failure(.init(code: ECANCELED)) }
     let result = body()
     programs.withLock { programs in
       programs.startingCount -= 1
-      if case .success(let process) = result { programs.started.insert(process) }
+      if case .success(let process) = result {
+        programs.started.insert(process)
+        if programs.areKilled { kill(process) }
+      }
+      if programs.areKilled, programs.startingCount == 0 { lastStart.signal() }
     }
     return result
   }
 
-  /// Sends SIGKILL to all programs that this process has started, and to their groups.
+  /// Sends SIGKILL to all programs that this process has started, and to their groups. It must end
+  /// after this call, because it can start no others.
   static func killPrograms() {
     // Under the lock, so that no program is reaped, whose identifier another process could get.
-    programs.withLock { programs in
-      for program in programs.started {
-        try? SystemProcess.send(SystemSignal.kill, toGroup: program)
-        try? SystemProcess.send(SystemSignal.kill, to: program)
-      }
+    let areSomeStarting = programs.withLock { programs in
+      programs.areKilled = true
+      for program in programs.started { kill(program) }
+      return programs.startingCount > 0
     }
+    // A start that a device blocks must not keep this process.
+    if areSomeStarting { _ = lastStart.wait(timeout: .now() + .seconds(2)) }
+  }
+
+  private static func kill(_ program: Int32) {
+    try? SystemProcess.send(SystemSignal.kill, toGroup: program)
+    try? SystemProcess.send(SystemSignal.kill, to: program)
   }
 
   /// Collects the status of a program that has ended.

@@ -68,6 +68,9 @@ final class InputBuffer: Sendable {
     if isWaiting { notifyWriter() }
   }
 
+  /// Whether the program does not read any more.
+  var isClosed: Bool { state.withLock(\.isClosed) }
+
   /// Takes all bytes, on the thread that writes them.
   func take() -> Taken {
     let (taken, waiter): (Taken, CheckedContinuation<Bool, Never>?) = state.withLock { state in

@@ -44,9 +44,10 @@ final class InputWriter {
 
   func close(on watch: Int32) {
     unwatch(on: watch)
+    // First, because other processes may notice the end of the input.
+    buffer?.close()
     owned = nil
     rest = []
-    buffer?.close()
   }
 
   private func unwatch(on watch: Int32) {

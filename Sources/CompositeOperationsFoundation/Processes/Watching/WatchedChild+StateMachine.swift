@@ -118,6 +118,12 @@ extension WatchedChild {
       }
     }
 
+    /// Output is read again, after a closure has handled earlier output. The time in which nothing
+    /// was read does not count as time for which the output is held open.
+    mutating func readingResumed(at now: Instant) {
+      if case .draining = state { state = .draining(until: now.advanced(by: drainTime)) }
+    }
+
     /// The system refused SIGKILL.
     mutating func killDenied() -> Action {
       switch state {
@@ -128,8 +134,8 @@ extension WatchedChild {
       }
     }
 
-    /// - Parameter isReadingPaused: Whether output waits for a closure that handles it. That time
-    ///   does not count as the time for which the output is held open.
+    /// - Parameter isReadingPaused: Whether output waits for a closure that handles it. The time
+    ///   begins again when it is read.
     mutating func timePassed(at now: Instant, isReadingPaused: Bool) -> Action {
       switch state {
       case .ending(let deadline) where deadline <= now:

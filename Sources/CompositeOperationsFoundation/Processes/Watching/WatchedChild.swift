@@ -97,6 +97,7 @@ final class WatchedChild {
 
   func resumeReading(_ stream: OutputStream) {
     watchOutput(stream)
+    machine.readingResumed(at: .now)
   }
 
   private func checkForEnd(_ buffer: inout [UInt8], at now: PollSchedule.Instant) {
