@@ -25,9 +25,9 @@ public import Foundation
 /// If the download is interrupted, by an error, a cancellation or the end of the program, the next
 /// run of the same user resumes it, in any process. `NAME.partial.json` has the validators of the
 /// file on the server (its `ETag` and its modification date), and `Range` and `If-Range` request the
-/// rest. The rest must have the same validators. If the file has changed, if a validator is missing,
-/// or if the server does not support ranges, the download starts again. If the server
-/// sends no validator, the partial file is removed. The partial file is not always on disk: after a
+/// rest. The rest must have the same `ETag`, or the same date if there was no `ETag`. If the file has
+/// changed, if the validator is missing, or if the server does not support ranges, the download
+/// starts again. If the server sends no validator, the partial file is removed. The partial file is not always on disk: after a
 /// power failure, remove it. A file of that name that other users can have written is not resumed.
 ///
 /// A URL that changes, such as one with a signature, needs a key of the resource:
