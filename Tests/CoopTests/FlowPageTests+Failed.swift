@@ -29,4 +29,16 @@ extension FlowPageTests {
       #expect(list.contains(#"<span class="reason">1 step failed</span>"#))
     }
   }
+
+  @Test func `A14: a line that begins as one of the engine does not begin an attempt`() async throws
+  {
+    let flow = try FlowFixture(
+      #""test": {"run": "echo 'panic: no value'; echo '=== RUN   TestB'; echo passed; exit 1"}"#)
+    #expect(try await flow.run().status == 1)
+    _ = try await flow.serving { page in
+      let html = try await page.get(run).text
+      let part = try #require(html.firstMatch(of: /<pre id="error-test">([^<]*)<\/pre>/))
+      #expect(part.1.hasPrefix("panic: no value\n=== RUN   TestB\npassed"), "\(part.1)")
+    }
+  }
 }

@@ -49,6 +49,24 @@ extension PageTests {
     _ = await worker.outcome
   }
 
+  @Test func `A13: a foreign table with the name of a table of the journal is left alone`()
+    async throws
+  {
+    let journal = try await journal()
+    try journal.execute("CREATE TABLE run_step (a TEXT, b TEXT, c TEXT, d TEXT, e TEXT)")
+    try await journal.store.start(LongCall(), named: "slow")
+    let worker = DurableWorker(in: journal.store, running: [LongCall.self]).start()
+    try await eventually { try await journal.state(of: "slow") == .running }
+    _ = try await PageFixture.serving(journal) { page in
+      let html = try await page.get("/run?id=slow").text
+      #expect(html.contains("<h2>Steps</h2>") && !html.contains("<dt>Step in progress</dt>"))
+    }
+    #expect(try await journal.run("show", "slow").status == 0)
+    worker.cancel()
+    _ = await worker.outcome
+    #expect(try journal.text("SELECT count(*) FROM run_step") == "0")
+  }
+
   @Test func `A13: a run that retries shows its attempt, the last error and the next attempt`()
     async throws
   {

@@ -16,7 +16,8 @@ extension PageTests {
 
   @Test(
     .enabled(
-      if: geteuid() == 0 && Program.installed("setpriv") != nil && Program.installed("curl") != nil)
+      if: geteuid() == 0 && Program.installed("setpriv") != nil && Program.installed("curl") != nil,
+      "needs root, setpriv and curl")
   )
   func `A12: another user of the machine gets nothing, and changes nothing`() async throws {
     let journal = try await journal()
@@ -36,6 +37,25 @@ extension PageTests {
       #expect(try await journal.state(of: "order/7") == .parked)
       #expect(try await page.get("/").status == 200)
       #expect(page.line.contains(" to programs of user root; Ctrl-C"), "\(page.line)")
+    }
+  }
+
+  @Test(
+    .enabled(
+      if: geteuid() == 0 && Program.installed("setpriv") != nil, "needs root and setpriv"))
+  func `A12: a server of the user nobody asks for a token`() async throws {
+    let journal = try await journal()
+    try journal.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    let reachable = try TemporaryFolder()
+    let file = reachable.path + "/copy"
+    try FileManager.default.copyItem(atPath: journal.path, toPath: file)
+    try FileManager.default.setAttributes([.posixPermissions: 0o444], ofItemAtPath: file)
+    _ = try await PageFixture.serving(
+      file, in: journal.folder, [], withoutPrivilegesIn: reachable, as: 65_534
+    ) { page in
+      #expect(page.line.contains(" to programs that have this link; Ctrl-C"), "\(page.line)")
+      #expect(page.url.query?.hasPrefix("token=") == true)
+      #expect(try await page.get("/").status == 401)
     }
   }
 
@@ -71,6 +91,10 @@ extension PageTests {
     #expect(
       try journal.text("SELECT group_concat(action || ' ' || run, ', ') FROM run_action")
         == "cancel order/7, cancel order/7, forget order/7")
+    _ = try await journal.run("forget", "--older-than", "52w")
+    #expect(
+      try journal.text("SELECT run || action || ' ' || detail FROM run_action WHERE run = ''")
+        == "forget older than 31449600 s")
     _ = try await journal.run("retry", "failed", "--from", "0")
     let shown = try await journal.run("show", "failed")
     #expect(
@@ -85,8 +109,14 @@ extension PageTests {
       try journal.execute("CREATE TABLE run_action (other TEXT)")
       let refused = try await page.post("/run/cancel?id=order%2F7", [:], secret: secret)
       #expect(refused.status == 500, "\(refused.text)")
+      let named = "has a table run_action of another program, whose name the journal needs"
+      #expect(refused.text.contains(named), "\(refused.text)")
+      let html = try await page.get("/run?id=order%2F7").text
+      #expect(html.contains("<h2>Steps</h2>") && !html.contains("<h2>Actions</h2>"))
     }
     #expect(try await journal.state(of: "order/7") == .parked)
+    #expect(try await journal.run("show", "order/7").status == 0)
+    #expect(try await journal.run("forget", "--older-than", "1s").status == 1)
   }
 
   @Test(.enabled(if: Program.installed("curl") != nil))
@@ -114,6 +144,14 @@ extension PageTests {
       #expect(
         try await retry(["X-Forwarded-User": "eve"], secret: secret, "https://runs.example") == 401)
       #expect(try await retry(proxy, secret: secret, "https://runs.example") == 200)
+      // A client has sent the first name through a proxy that adds its own.
+      let twice = try #require(
+        Program.installed(
+          "curl", "-s", "-o", "/dev/null", "-w", "%{http_code}",
+          "-H", "Authorization: Bearer 0123456789abcdef", "-H", "X-Forwarded-User: eve",
+          "-H", "X-Forwarded-User: ann", "-H", "Origin: https://runs.example",
+          "-d", "form-secret=\(secret)&step=0", page.url.absoluteString + "run/retry?id=failed"))
+      #expect(try await twice.run().text == "409")
       // A browser with the session, and without the proxy.
       let curl = try #require(
         Program.installed("curl", "-si", page.url.absoluteString + "?token=0123456789abcdef"))
@@ -129,6 +167,7 @@ extension PageTests {
       #expect(refused.hasSuffix("\n409"), "\(refused)")
     }
     #expect(
-      try journal.text("SELECT group_concat(actor) FROM run_action") == "ann,user \(NSUserName())")
+      try journal.text("SELECT group_concat(actor) FROM run_action")
+        == "ann,user \(NSUserName()),user \(NSUserName())")
   }
 }

@@ -72,9 +72,13 @@ public struct Program: Sendable {
 
   /// The program as a user who is not root; nil if this process is root and cannot change that.
   ///
-  /// - Parameter folder: Where root copies the executable to, because others cannot read the folder
-  ///   of the built tests.
-  public func withoutPrivileges(copiedTo folder: TemporaryFolder) async throws -> Program? {
+  /// - Parameters:
+  ///   - folder: Where root copies the executable to, because others cannot read the folder of the
+  ///     built tests.
+  ///   - user: The number of the user. The page does not know the users of `nobody` (65534) apart.
+  public func withoutPrivileges(
+    copiedTo folder: TemporaryFolder, as user: Int = 1
+  ) async throws -> Program? {
     guard geteuid() == 0 else { return self }
     guard let setpriv = Program.installed("setpriv") else { return nil }
     try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path)
@@ -85,7 +89,7 @@ public struct Program: Sendable {
     guard copied == 0 else { throw CocoaError(.fileWriteUnknown) }
     var program = self
     program.executable = setpriv.executable
-    program.arguments = ["--reuid=65534", "--clear-groups", copy.path] + arguments
+    program.arguments = ["--reuid=\(user)", "--clear-groups", copy.path] + arguments
     return program
   }
 

@@ -1,6 +1,6 @@
 package import SQLiteSupport
 
-// The actions of persons on runs. Their table is created with the first one: no worker needs it.
+// The actions of persons on runs.
 extension SQLiteConnection {
   /// The number of actions that a file keeps.
   private static let keptActions = 100_000
@@ -8,13 +8,9 @@ extension SQLiteConnection {
   /// Stores an action that begins.
   ///
   /// - Returns: Its number.
+  /// - Throws: A ``RunStoreError`` if the file has a foreign table with the name.
   package func add(_ record: RecordedAction, on id: RunID) throws -> Int64 {
-    try execute(
-      """
-      CREATE TABLE IF NOT EXISTS run_action (number INTEGER PRIMARY KEY AUTOINCREMENT,
-        run TEXT NOT NULL, action TEXT NOT NULL, detail TEXT, actor TEXT NOT NULL,
-        began INTEGER NOT NULL, ended INTEGER, problem TEXT) STRICT
-      """)
+    try LateTable.actions.create(in: self)
     try execute(
       "INSERT INTO run_action (run, action, detail, actor, began) VALUES (?1, ?2, ?3, ?4, ?5)",
       [
@@ -36,8 +32,7 @@ extension SQLiteConnection {
 
   /// Returns the last actions on a run, the newest first.
   package func actions(on id: RunID, last count: Int) throws -> [RecordedAction] {
-    let exists = try fetchOne("SELECT 1 FROM sqlite_schema WHERE name = 'run_action'") { _ in true }
-    if exists == nil { return [] }
+    guard try LateTable.actions.presence(in: self) == .present else { return [] }
     return try fetchAll(
       """
       SELECT action, detail, actor, began, ended, problem FROM run_action WHERE run = ?1

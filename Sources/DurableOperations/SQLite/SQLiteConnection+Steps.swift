@@ -164,21 +164,18 @@ extension StoredStep {
   }
 }
 
-// The steps that take long. Their table is created with the first one.
+// The steps that take long.
 extension SQLiteConnection {
   /// Stores that a run performs a step, if it still has the claim. The row counts until the run has finished the step
   /// or is claimed again.
+  ///
+  /// - Throws: A ``RunStoreError`` if the file has a foreign table with the name.
   func store(_ step: RunningStep, by claim: ClaimToken) throws {
+    try LateTable.steps.create(in: self)
     try execute(
       """
-      CREATE TABLE IF NOT EXISTS run_step (run TEXT PRIMARY KEY REFERENCES run ON DELETE CASCADE,
-        position INTEGER NOT NULL, fence INTEGER NOT NULL, name TEXT NOT NULL,
-        began INTEGER NOT NULL) STRICT, WITHOUT ROWID
-      """)
-    try execute(
-      """
-      INSERT OR REPLACE INTO run_step SELECT id, ?3, fence, ?4, ?5 FROM run
-      WHERE id = ?1 AND fence = ?2 AND state = 'running'
+      INSERT OR REPLACE INTO run_step (run, position, fence, name, began)
+      SELECT id, ?3, fence, ?4, ?5 FROM run WHERE id = ?1 AND fence = ?2 AND state = 'running'
       """,
       [
         .text(claim.run.text), .integer(Int64(claim.fence)), .integer(Int64(step.position)),
@@ -188,8 +185,7 @@ extension SQLiteConnection {
 
   /// Returns the step that a run performs; nil if it is not known.
   func runningStep(of run: StoredRun) throws -> RunningStep? {
-    let exists = try fetchOne("SELECT 1 FROM sqlite_schema WHERE name = 'run_step'") { _ in true }
-    if exists == nil { return nil }
+    guard try LateTable.steps.presence(in: self) == .present else { return nil }
     return try fetchOne(
       "SELECT position, name, began FROM run_step WHERE run = ?1 AND fence = ?2 AND position = ?3",
       [.text(run.id.text), .integer(Int64(run.fence)), .integer(Int64(run.stepCount))]

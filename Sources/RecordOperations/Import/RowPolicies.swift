@@ -3,7 +3,7 @@ public enum BadRowPolicy: Hashable, Sendable {
   /// The import fails.
   case refused
   /// The import skips bad rows and reports them in its result. It fails if there are more of them
-  /// than this, counted by ``RowProblem/rowCount``.
+  /// than this, counted by ``RowProblem/rowCount``, or if the rest of the file cannot be read.
   case skipped(atMost: Int)
 }
 
@@ -45,7 +45,8 @@ struct ImportProblems {
   mutating func add(_ new: [RowProblem]) throws {
     for problem in new.sorted(by: RowProblem.precedes) {
       problems.append(problem)
-      if problem.rowCount > allowed { throw Full(problems: problems) }
+      // The number of rows in the rest of a file is not known, so that no limit allows them.
+      if problem.rowCount == .max || problem.rowCount > allowed { throw Full(problems: problems) }
       allowed -= problem.rowCount
     }
   }

@@ -17,9 +17,9 @@
 
     /// The sender of a request: the user that the proxy names, the user of this machine, or the address.
     func name(_ request: HTTPRequest) -> String {
-      if let header, request.hasToken, let name = request.headers[header], !name.isEmpty {
-        return name
-      }
+      let names = header.map { request.headers.values(of: $0) } ?? []
+      // The client can have sent one of several.
+      if request.hasToken, names.count == 1, !names[0].isEmpty { return names[0] }
       let user = request.user.map { "user \(SystemUser.name(of: $0))" }
       return user ?? "a client at \(request.peer)"
     }

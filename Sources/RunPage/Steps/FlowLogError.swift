@@ -5,7 +5,7 @@ struct FlowLogError {
   private static let mostLines = 20
   private static let mostBytes = 4_096
   /// The bytes at the end of the log that are searched.
-  private static let searchedBytes = 1 << 20
+  private static let searchedBytes = 256 << 10
 
   /// The lines without the sequences that control a terminal.
   let text: String
@@ -24,8 +24,7 @@ struct FlowLogError {
   /// - Parameter log: The end of a log.
   init?(_ log: String) {
     let lines = log.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
-    // The engine writes such a line before each attempt.
-    let attempt = lines.lastIndex { $0.starts(with: "=== ".unicodeScalars) }.map { $0 + 1 } ?? 0
+    let attempt = lines.lastIndex(where: Self.beginsAttempt).map { $0 + 1 } ?? 0
     let shown = lines[attempt...].lazy.map { FlowLogEnd.shown($0) }
     guard let first = shown.firstIndex(where: Self.looksLikeError) else { return nil }
     var (text, count) = ("", 0)
@@ -38,10 +37,19 @@ struct FlowLogError {
     self.text = text
   }
 
+  /// Whether the engine has written a line before an attempt, with its label, the time and the command. Tests of Go
+  /// begin lines with the same characters.
+  private static func beginsAttempt(_ line: Substring.UnicodeScalarView) -> Bool {
+    line.starts(with: "=== ".unicodeScalars)
+      && Substring(line).prefixMatch(of: /=== [^,]+, \d{4}-\d\d-\d\d \d\d:\d\d:\d\d: /) != nil
+  }
+
   private static func looksLikeError(_ line: String) -> Bool {
-    // A regular expression takes longer for logs of many lines.
-    let words = line.lowercased()
-    return signs.contains { words.contains($0) }
+    // Bytes, because a search in characters takes longer for logs of many lines.
+    let bytes = line.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
+    return bytes.indices.contains { start in
+      signs.contains { bytes[start...].starts(with: $0) }
+    }
   }
 
   /// Signs of errors in the logs of compilers, databases, shells, Python, Java, Go, Rust and Swift.
@@ -50,5 +58,5 @@ struct FlowLogError {
     "could not",
     "permission denied", "refused", "not found", "no such file", "out of memory", "killed",
     "timed out",
-  ]
+  ].map { Array($0.utf8) }
 }

@@ -2,12 +2,13 @@
 ///
 /// Linux lists the sockets with their users in `/proc/net/tcp` and `tcp6`. Other systems do not tell.
 package enum PeerUser {
-  /// Whether the system lists the sockets.
+  /// Whether the system lists the sockets, and can tell this user from those that it cannot name.
   package static var isKnown: Bool {
-    lists.contains { (try? FileDescriptor.contents(ofFile: $0)) != nil }
+    SystemUser.current != unnamed
+      && lists.contains { (try? FileDescriptor.contents(ofFile: $0)) != nil }
   }
 
-  /// The number of all users that are outside of the user namespace of this process.
+  /// The number of all users that are outside of the user namespace of this process, and of the user `nobody`.
   private static let unnamed: UInt32 = 65_534
 
   #if os(Linux)

@@ -186,7 +186,10 @@ struct JournalActions {
 
   private func forget() async throws {
     if let age = arguments.age {
-      let count = try await store.forget(olderThan: age)
+      // A row for all of them, which belongs to no run.
+      let count = try await recording("older than \(age.components.seconds) s") {
+        try await store.forget(olderThan: age)
+      }
       return report("forgot \(count.counted("run"))")
     }
     let run = try await existing()

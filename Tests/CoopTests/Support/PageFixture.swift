@@ -53,9 +53,10 @@ struct PageFixture: Sendable {
   ///   - folder: Where the output of the program is.
   ///   - reachable: A folder for the program, which runs as another user than root then; nil for the
   ///     same user. If that is impossible, the body is not called.
+  ///   - user: The number of that user.
   static func serving(
     _ store: String, in folder: TemporaryFolder, _ options: [String],
-    withoutPrivilegesIn reachable: TemporaryFolder? = nil,
+    withoutPrivilegesIn reachable: TemporaryFolder? = nil, as user: Int = 1,
     during body: (PageFixture) async throws -> Void
   ) async throws -> ProgramResult {
     let output = folder.url.appendingPathComponent("serve-output-\(UUID().uuidString)")
@@ -63,7 +64,7 @@ struct PageFixture: Sendable {
     program.arguments = ["journal", store, "serve", "--address", "127.0.0.1:0"] + options
     program.environment = ["TZ": "UTC"]
     if let reachable {
-      guard let other = try await program.withoutPrivileges(copiedTo: reachable) else {
+      guard let other = try await program.withoutPrivileges(copiedTo: reachable, as: user) else {
         return ProgramResult(status: 130, output: Data(), error: "")
       }
       program = other

@@ -120,8 +120,10 @@ extension FieldValue {
 extension String {
   /// Whether it is the text of a date that no field can hold as a date.
   fileprivate var isUnusualDate: Bool {
-    self == "infinity" || self == "-infinity" || hasSuffix(" BC")
-      || utf8.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }.count > 4
+    let year = utf8.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    // PostgreSQL takes digits alone as a date, too: 20261122.
+    return self == "infinity" || self == "-infinity" || hasSuffix(" BC")
+      || year.count > 4 && utf8[year.endIndex...].first == UInt8(ascii: "-")
   }
 }
 

@@ -26,9 +26,10 @@ package struct JSONBatch: Sendable {
     do {
       objects.append(Object(line: line, number: number, fields: try parser.object()))
     } catch {
-      let lost = JSONObjectCount(bytes.span)
-      appendProblem(
-        line: line, through: lastLine, number: number, rowCount: lost.count, error.text)
+      // The objects in an object that is closed are its values.
+      var scanner = JSONScanner(bytes)
+      let count = scanner.isObject() ? 1 : JSONObjectCount(bytes.span).count
+      appendProblem(line: line, through: lastLine, number: number, rowCount: count, error.text)
     }
   }
 
@@ -73,6 +74,59 @@ struct JSONObjectCount {
     } else if !byte.isJSONSpace, found > 0 || byte != .openingBracket {
       // The bracket at the beginning begins an array in one line.
       previous = byte
+    }
+  }
+}
+
+extension JSONScanner {
+  /// Whether all bytes are one object of valid JSON, with any values.
+  fileprivate mutating func isObject() -> Bool {
+    // The ends of the objects and lists around the position.
+    var ends: [UInt8] = []
+    do throws(JSONSyntaxError) {
+      skipSpace()
+      guard next == .openingBrace else { return false }
+      repeat {
+        skipSpace()
+        if next == .openingBrace || next == .openingBracket {
+          guard ends.count < JSONNesting.limit else { return false }
+          let end = next == .openingBrace ? UInt8.closingBrace : .closingBracket
+          ends.append(end)
+          advance()
+          skipSpace()
+          if next != end {
+            if end == .closingBrace { try key() }
+            continue
+          }
+        } else {
+          try scalar()
+        }
+        while let end = ends.last {
+          if try consumeComma(orEnd: end, "a comma or the end") {
+            if end == .closingBrace { try key() }
+            break
+          }
+          ends.removeLast()
+        }
+      } while !ends.isEmpty
+      skipSpace()
+      return next == nil
+    } catch { return false }
+  }
+
+  private mutating func key() throws(JSONSyntaxError) {
+    skipSpace()
+    guard next == .quote else { throw unexpected("a string as the key") }
+    _ = try string()
+    skipSpace()
+    try expect(.colon, "a colon")
+  }
+
+  private mutating func scalar() throws(JSONSyntaxError) {
+    if next == .quote {
+      _ = try string()
+    } else if !consume("null"), !consume("true"), !consume("false") {
+      _ = try number()
     }
   }
 }

@@ -9,8 +9,8 @@ public struct RowProblem: Error, Hashable, Sendable {
   /// file cannot be read.
   ///
   /// A stray quote makes many rows look like one. So a row of CSV counts as often as it has lines,
-  /// even if it is a row with line endings in its cells. In JSON, each object that begins in the
-  /// skipped text counts.
+  /// even if it is a row with line endings in its cells. In JSON, each object that begins in
+  /// skipped text counts, unless the text is one valid object.
   public let rowCount: Int
   /// The problem, and what was expected.
   public let text: String
