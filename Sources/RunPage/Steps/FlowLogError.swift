@@ -41,7 +41,7 @@ struct FlowLogError {
   /// begin lines with the same characters.
   private static func beginsAttempt(_ line: Substring.UnicodeScalarView) -> Bool {
     line.starts(with: "=== ".unicodeScalars)
-      && Substring(line).prefixMatch(of: /=== [^,]+, \d{4}-\d\d-\d\d \d\d:\d\d:\d\d: /) != nil
+      && Substring(line).prefixMatch(of: #/=== [^,]+, \d{4}-\d\d-\d\d \d\d:\d\d:\d\d: /#) != nil
   }
 
   private static func looksLikeError(_ line: String) -> Bool {
