@@ -56,7 +56,7 @@ extension PageTests {
     try journal.execute("CREATE TABLE run_step (a TEXT, b TEXT, c TEXT, d TEXT, e TEXT)")
     try await journal.store.start(LongCall(), named: "slow")
     let worker = DurableWorker(in: journal.store, running: [LongCall.self]).start()
-    try await eventually { try await journal.state(of: "slow") == .running }
+    while try await journal.state(of: "slow") != .running { await Task.yield() }
     _ = try await PageFixture.serving(journal) { page in
       let html = try await page.get("/run?id=slow").text
       #expect(html.contains("<h2>Steps</h2>") && !html.contains("<dt>Step in progress</dt>"))
