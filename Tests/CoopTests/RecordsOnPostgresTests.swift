@@ -221,7 +221,7 @@ struct RecordsOnPostgresTests {
 
   @Test(arguments: [
     (["query", "PG", "Film"], "no such table: Film in the schema"),
-    (["query", "PG", "Film"], "(tables: Author, Book, Thick, keyless, odd)"),
+    (["query", "PG", "Film"], "(tables: Author, Book, Thick, keyless)"),
     (
       ["query", "PG", "Book", "--columns", "isbn"],
       #"Book has no column "isbn"; columns: id, title"#
