@@ -173,6 +173,11 @@ import Testing
     #expect(await problems { try await load(text) }.map { $0.prefix(7) } == ["refused", "line 3:"])
     #expect(try await rows("T", "a") == ["0"])
     #expect(try await load(text, badRows: .skipped(atMost: 3)).recordCount == 3)
+    // No limit allows that the rest of a file is lost.
+    let lost = await problems {
+      try await load(#"[{"a":4}],[{"a":5}]"#, as: .json, badRows: .skipped(atMost: .max))
+    }
+    #expect(lost.first == "refused" && lost.last?.contains("the rest of the file") == true)
   }
 
   @Test func `D11: a failed import in several transactions leaves whole transactions`() async throws
