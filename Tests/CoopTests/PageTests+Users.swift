@@ -40,6 +40,26 @@ extension PageTests {
     }
   }
 
+  @Test(
+    .enabled(
+      if: geteuid() == 0 && Program.installed("setpriv") != nil, "needs root and setpriv"))
+  func `A12: a server of the user nobody asks for a token`() async throws {
+    let journal = try await journal()
+    try journal.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    let reachable = try TemporaryFolder()
+    let file = reachable.path + "/copy"
+    try FileManager.default.copyItem(atPath: journal.path, toPath: file)
+    try FileManager.default.setAttributes([.posixPermissions: 0o444], ofItemAtPath: file)
+    _ = try await PageFixture.serving(
+      file, in: journal.folder, [], withoutPrivilegesIn: reachable, as: 65_534
+    ) { page in
+      #expect(page.line.contains(" to programs that have this link; Ctrl-C"), "\(page.line)")
+      #expect(page.url.query?.hasPrefix("token=") == true)
+      let status = try await page.get("/").status
+      #expect(status == 401)
+    }
+  }
+
   @Test func `A12: each action is a line of the terminal and a row: who, when, what`() async throws
   {
     let journal = try await journal()
