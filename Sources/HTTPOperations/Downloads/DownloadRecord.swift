@@ -1,4 +1,5 @@
 internal import Foundation
+internal import SystemSupport
 
 /// The record beside a partial file, which identifies the whole.
 struct DownloadRecord: Codable, Equatable, Sendable {
@@ -20,7 +21,9 @@ extension DownloadRecord {
     let url: URL
     let key: String?
 
-    fileprivate var fingerprint: UInt64 { (key.map { "key \($0)" } ?? url.absoluteString).fnv1a }
+    fileprivate var fingerprint: UInt64 {
+      Array((key.map { "key \($0)" } ?? url.absoluteString).utf8).hash64
+    }
   }
 
   /// - Returns: Nil if the server sends no usable validator: then the download cannot be resumed.
@@ -62,12 +65,5 @@ extension DownloadRecord {
     else { return false }
     // A file that was modified in the current second may be modified in it again.
     return now.timeIntervalSince(modified) >= 1
-  }
-}
-
-extension String {
-  /// A hash that is the same in every process.
-  var fnv1a: UInt64 {
-    utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
   }
 }

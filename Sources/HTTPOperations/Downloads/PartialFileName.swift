@@ -3,7 +3,7 @@ internal import SystemSupport
 
 /// The names of the files beside a destination: `NAME.partial`, and those that begin with it.
 enum PartialFileName {
-  /// The longest end of a name: the record has it.
+  /// The longest end of a name, which the record has.
   private static let record = ".partial.json"
 
   /// The path of the partial file. The name of a destination may be as long as the system allows;
@@ -14,7 +14,7 @@ enum PartialFileName {
     let limit = longest - record.utf8.count
     // A name that is too long is an error of the system.
     if name.utf8.count <= limit || name.utf8.count > longest { return path + ".partial" }
-    let end = "-" + String(name.fnv1a, radix: 16)
+    let end = "-" + String(Array(name.utf8).hash64, radix: 16)
     var start = Substring(name)
     while !start.isEmpty, start.utf8.count + end.utf8.count > limit { start.removeLast() }
     return folder.path(of: start + end + ".partial")
