@@ -46,10 +46,13 @@ extension PageTests {
   func `A12: a server of the user nobody asks for a token`() async throws {
     let journal = try await journal()
     try journal.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    let reachable = try TemporaryFolder()
-    let file = reachable.path + "/copy"
+    // A journal that this user may write, with the files that SQLite creates beside it.
+    let (reachable, open) = (try TemporaryFolder(), try TemporaryFolder())
+    let file = open.path + "/copy"
     try FileManager.default.copyItem(atPath: journal.path, toPath: file)
-    try FileManager.default.setAttributes([.posixPermissions: 0o444], ofItemAtPath: file)
+    for (path, permissions) in [(open.path, 0o777), (file, 0o666)] {
+      try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: path)
+    }
     _ = try await PageFixture.serving(
       file, in: journal.folder, [], withoutPrivilegesIn: reachable, as: 65_534
     ) { page in
