@@ -114,7 +114,8 @@ where Flow.Output: Codable {
         isForWorkers
         ? try await part.endedElsewhere(child, in: context)
         : try await part.endedHere(child, as: registration, in: context)
-      return (run, try await backend.outcome(of: run, as: Flow.self))
+      let outcome = try await backend.outcome(of: run, as: Flow.self)
+      return (run, outcome)
     }
     return try outcome.getDurably(run)
   }

@@ -46,7 +46,8 @@ struct RunCluster: ComposableOperation {
           startWorkers(2)
         }
         if try await store.summary(of: id)?.state.hasEnded == true {
-          return (try await run.outcome.get(), snapshot)
+          let outcome = try await run.outcome.get()
+          return (outcome, snapshot)
         }
         try await Task.sleep(for: .milliseconds(200))
       }

@@ -51,7 +51,9 @@ enum RecordsPlace: Sendable {
   /// an address cannot. A mirror reports those of a file by itself.
   func mirroredTables() async throws -> (names: [String], problems: [String: String]) {
     switch self {
-    case .file(let file): return (try await file.tableNames(), [:])
+    case .file(let file):
+      let names = try await file.tableNames()
+      return (names, [:])
     case .server(let server):
       let problems = try await server.mirrorProblems()
       return (problems.filter { $0.value == nil }.keys.sorted(), problems.compactMapValues(\.self))

@@ -51,28 +51,37 @@ public struct ProcessPipeline: ComposableOperation {
     // The programs that failed because they were cancelled, and not by themselves.
     var cancelled: Set<Int> = []
     let connected = try connected()
-    try await withThrowingTaskGroup(
-      of: (Int, Result<ProcessResult, any Error>).self
-    ) { group in
+    await withTaskGroup(of: End.self) { group in
       for (index, program) in connected.enumerated() {
-        group.addTask {
-          do { return (index, .success(try await program.perform(in: context))) } catch {
-            return (index, .failure(error))
-          }
-        }
+        group.addTask { await End(of: program, at: index, in: context) }
       }
-      while let (index, end) = try await group.next() {
-        let end = accepted(end, at: index)
-        ends[index] = end
+      while let ended = await group.next() {
+        let end = accepted(ended.result, at: ended.index)
+        ends[ended.index] = end
         // Nothing reads the output of the programs before it, or writes the input of those after
         // it.
         if case .failure(let error) = end {
-          if error.isOfCancelledProgram(group.isCancelled) { cancelled.insert(index) }
+          if error.isOfCancelledProgram(group.isCancelled) { cancelled.insert(ended.index) }
           group.cancelAll()
         }
       }
     }
     return try result(ends.compactMap(\.self), cancelled)
+  }
+
+  /// The end of a program. Not a tuple: see the facts about the toolchain in CONTRIBUTING.md.
+  private struct End {
+    let index: Int
+    let result: Result<ProcessResult, any Error>
+
+    nonisolated(nonsending) init(
+      of program: ProcessOperation, at index: Int, in context: OperationContext
+    ) async {
+      self.index = index
+      do { result = .success(try await program.perform(in: context)) } catch {
+        result = .failure(error)
+      }
+    }
   }
 
   /// The programs with pipes between them.
