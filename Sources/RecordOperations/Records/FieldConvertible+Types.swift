@@ -221,7 +221,7 @@ extension Optional: FieldConvertible where Wrapped: FieldConvertible {
 }
 
 extension Array: FieldConvertible where Element: FieldConvertible {
-  /// Creates an array from a list, or an array of `UInt8` from bytes.
+  /// Creates an array from a list or the JSON of one, or an array of `UInt8` from bytes.
   ///
   /// - Throws: A ``FieldValueError`` for another kind of value, and for an element that cannot be
   ///   created.
@@ -230,18 +230,26 @@ extension Array: FieldConvertible where Element: FieldConvertible {
     case .list(let values): self = try values.map { try Element(fieldValue: $0) }
     case .bytes(let bytes) where Element.self == UInt8.self:
       self = try bytes.map { try Element(fieldValue: .integer(Int64($0))) }
+    case .string(let text):
+      guard case .list(let values)? = FieldValue(listText: text) else { fallthrough }
+      self = try values.map { try Element(fieldValue: $0) }
     default: throw FieldValueError(fieldValue, isNot: Self.self)
     }
   }
 
-  /// A list, or bytes for an array of `UInt8`.
+  /// A list, in which an array is JSON, or bytes for an array of `UInt8`.
   ///
   /// - Throws: A ``FieldValueError`` if no field can hold an element.
   public var fieldValue: FieldValue {
     get throws {
       // An empty array of any type can be cast to `[UInt8]`.
       if Element.self == UInt8.self, let bytes = self as? [UInt8] { return .bytes(bytes) }
-      return .list(try map { try $0.fieldValue })
+      return .list(
+        try map { element in
+          let value = try element.fieldValue
+          guard case .list(let values) = value else { return value }
+          return .string(try FieldValue.listText(values))
+        })
     }
   }
 }

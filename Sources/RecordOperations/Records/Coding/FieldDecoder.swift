@@ -1,4 +1,6 @@
-/// A decoder of the value of one field: a single value, or a list of single values.
+internal import SystemSupport
+
+/// A decoder of the value of one field: a single value, a list of single values, or JSON.
 struct FieldDecoder: Decoder {
   fileprivate let field: FieldValue
   /// The place of the value, for error messages.
@@ -22,7 +24,15 @@ struct FieldDecoder: Decoder {
     {
       return value
     }
-    return try Value(from: FieldDecoder(field, in: place))
+    do { return try Value(from: FieldDecoder(field, in: place)) } catch is NestedValue.Needed {
+      guard case .string(let text) = field else {
+        throw FieldValueError(field, isNot: "the JSON of a \(type)")
+      }
+      do { return try NestedValue.value(type, of: text) } catch {
+        let reason = (error as? DecodingError)?.text("it") ?? "\(error)"
+        throw DecodingError.refused("\(place) is not the JSON of a \(type): \(reason)")
+      }
+    }
   }
 
   /// Decodes a value of a type from the name of a record: a string, a number or a UUID.
@@ -36,16 +46,15 @@ struct FieldDecoder: Decoder {
     return try value(type, of: .string(name), in: place)
   }
 
-  static func nesting(in place: String) -> String {
-    "\(place) requires a nested container, which no field can hold: make it a record of its own, or conform its type to FieldConvertible"
-  }
-
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-    throw DecodingError.refused(Self.nesting(in: place))
+    throw NestedValue.Needed()
   }
 
   func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-    guard case .list(let values) = field else { throw FieldValueError(field, isNot: "a list") }
+    guard case .list(let values) = field else {
+      if case .string(let text) = field, text.hasPrefix("[") { throw NestedValue.Needed() }
+      throw FieldValueError(field, isNot: "a list")
+    }
     return Elements(values: values, place: place)
   }
 
@@ -96,12 +105,12 @@ private struct Elements: UnkeyedDecodingContainer {
   mutating func nestedContainer<Key: CodingKey>(
     keyedBy type: Key.Type
   ) throws -> KeyedDecodingContainer<Key> {
-    throw DecodingError.refused(FieldDecoder.nesting(in: element))
+    throw NestedValue.Needed()
   }
   mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
-    throw DecodingError.refused(FieldDecoder.nesting(in: element))
+    throw NestedValue.Needed()
   }
   mutating func superDecoder() throws -> any Decoder {
-    throw DecodingError.refused(FieldDecoder.nesting(in: element))
+    throw NestedValue.Needed()
   }
 }

@@ -1,4 +1,5 @@
-/// An encoder of a value as one field: a single value, or a list of single values.
+/// An encoder of a value as one field: a single value, or a list of single values. What has properties or lists of its
+/// own becomes JSON.
 final class FieldEncoder: Encoder {
   let codingPath: [any CodingKey] = []
   let userInfo: [CodingUserInfoKey: Any] = [:]
@@ -6,7 +7,8 @@ final class FieldEncoder: Encoder {
   /// The place of the value, for error messages.
   fileprivate let place: String
   fileprivate var value: FieldValue?
-  private var problem: (any Error)?
+  /// Whether the value has asked for a container that a field does not have.
+  private var isNested = false
 
   private init(in place: String) { self.place = place }
 
@@ -17,19 +19,15 @@ final class FieldEncoder: Encoder {
     if let convertible = value as? any FieldConvertible { return try convertible.fieldValue }
     let encoder = FieldEncoder(in: place)
     try value.encode(to: encoder)
-    if let problem = encoder.problem { throw problem }
+    if encoder.isNested { return .string(try NestedValue.text(of: value, in: place)) }
     guard let value = encoder.value else {
       throw EncodingError.refused("\(place) encodes no value")
     }
     return value
   }
 
-  static func nesting(in place: String) -> String {
-    "\(place) encodes a nested container, which no field can hold: make it a record of its own, or conform its type to FieldConvertible"
-  }
-
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-    refuse(because: Self.nesting(in: place)).container(keyedBy: type)
+    nest().container(keyedBy: type)
   }
 
   func unkeyedContainer() -> any UnkeyedEncodingContainer {
@@ -39,8 +37,9 @@ final class FieldEncoder: Encoder {
 
   func singleValueContainer() -> any SingleValueEncodingContainer { SingleValue(encoder: self) }
 
-  fileprivate func refuse(because reason: String) -> IgnoredValues {
-    problem = problem ?? EncodingError.refused(reason)
+  /// The value is encoded as JSON after it has encoded itself here.
+  fileprivate func nest() -> IgnoredValues {
+    isNested = true
     return IgnoredValues(encoder: self)
   }
 }
@@ -66,7 +65,11 @@ private struct Elements: UnkeyedEncodingContainer {
   mutating func encodeNil() { append(.null) }
 
   mutating func encode<Value: Encodable>(_ value: Value) throws {
-    append(try FieldEncoder.value(of: value, in: "element \(count) of \(encoder.place)"))
+    let place = "element \(count) of \(encoder.place)"
+    var element = try FieldEncoder.value(of: value, in: place)
+    // No list of a database holds lists.
+    if case .list = element { element = .string(try NestedValue.text(of: value, in: place)) }
+    append(element)
   }
 
   private mutating func append(_ element: FieldValue) {
@@ -78,13 +81,9 @@ private struct Elements: UnkeyedEncodingContainer {
   mutating func nestedContainer<Key: CodingKey>(
     keyedBy keyType: Key.Type
   ) -> KeyedEncodingContainer<Key> {
-    refuse().container(keyedBy: keyType)
+    encoder.nest().container(keyedBy: keyType)
   }
 
-  mutating func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { refuse() }
-  mutating func superEncoder() -> any Encoder { refuse().encoder }
-
-  private func refuse() -> IgnoredValues {
-    encoder.refuse(because: FieldEncoder.nesting(in: "element \(count) of \(encoder.place)"))
-  }
+  mutating func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { encoder.nest() }
+  mutating func superEncoder() -> any Encoder { encoder.nest().encoder }
 }

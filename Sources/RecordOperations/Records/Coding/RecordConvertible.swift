@@ -7,7 +7,8 @@
 /// A type whose values can be stored as records.
 ///
 /// A `Codable` type with an `id` needs no implementation: its `id` is the name of the record, and
-/// each other property is a field.
+/// each other property is a field. A property that has properties of its own, such as a nested struct
+/// or a dictionary, is JSON in its field.
 ///
 /// ```swift
 /// import RecordOperations
@@ -109,16 +110,15 @@ extension RecordConvertible where Self: Codable {
   /// Decodes a value from the fields and the name of a record.
   ///
   /// - Throws: A ``FieldValueError`` if a field has a value that its property cannot have; a
-  ///   `DecodingError` for a property with properties of its own; any error of the type's own
-  ///   decoding.
+  ///   `DecodingError` for JSON that does not fit its property; any error of the type's own decoding.
   public init(_ record: DatabaseRecord) throws {
     self = try Self(from: RecordDecoder(record, nameKey: Self.recordNameKey))
   }
 
   /// Encodes this value as the fields of a record.
   ///
-  /// - Throws: A ``FieldValueError`` if no field can hold a property; an `EncodingError` for a
-  ///   property with properties of its own; any error of the type's own encoding.
+  /// - Throws: A ``FieldValueError`` if no field can hold a property; any error of the type's own
+  ///   encoding.
   public func fill(_ record: inout DatabaseRecord) throws {
     for (key, value) in try RecordEncoder.fields(of: self, for: record.id)
     where key != Self.recordNameKey {

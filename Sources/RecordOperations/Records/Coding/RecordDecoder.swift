@@ -67,7 +67,11 @@ private struct Fields<Key: CodingKey>: KeyedDecodingContainerProtocol {
   func superDecoder(forKey key: Key) throws -> any Decoder { throw nested(key) }
 
   private func nested(_ key: Key) -> DecodingError {
-    .refused(FieldDecoder.nesting(in: "the field \(key.stringValue) of \(record.id)"))
+    .refused(
+      """
+      the type of \(record.id) decodes the field \(key.stringValue) by a nested container; make it a property of a \
+      Codable type
+      """)
   }
 }
 

@@ -12,7 +12,7 @@ final class RecordEncoder: Encoder {
   /// Returns the fields that a value encodes.
   ///
   /// - Throws: A ``FieldValueError`` if no field can hold a property; an `EncodingError` if the
-  ///   value does not encode properties, or a property has properties of its own; any error of the
+  ///   value does not encode properties, or it encodes properties of properties; any error of the
   ///   type's own encoding.
   static func fields(
     of value: some Encodable, for record: RecordID
@@ -42,7 +42,11 @@ final class RecordEncoder: Encoder {
   }
 
   fileprivate func refuse(nestedAt key: any CodingKey) -> IgnoredValues {
-    refuse(because: FieldEncoder.nesting(in: "the field \(key.stringValue) of \(record)"))
+    refuse(
+      because: """
+        the type of \(record) encodes the field \(key.stringValue) by a nested container; make it a property of a \
+        Codable type
+        """)
   }
 
   fileprivate func set(_ value: some Encodable, for key: any CodingKey) throws {

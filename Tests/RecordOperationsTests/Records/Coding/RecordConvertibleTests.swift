@@ -127,32 +127,107 @@ import Testing
     #expect(try Plain(plain).id == 3)
   }
 
-  struct Inner: Codable { var a = 1 }
-  struct Nested: Codable, RecordConvertible {
-    var recordName: String { "n" }
-    var inner = Inner()
-  }
-  struct NestedList: Codable, RecordConvertible {
-    var recordName: String { "n" }
-    var inner = [Inner()]
-  }
-  struct Deep: Codable, RecordConvertible {
-    var recordName: String { "n" }
-    var map = ["a": 1]
-  }
   struct Large: Codable, RecordConvertible {
     var recordName: String { "n" }
     var number = UInt64.max
   }
 
+  /// Encodes a property by a container of the record itself.
+  struct Manual: Codable, RecordConvertible {
+    enum Key: String, CodingKey { case inner }
+    var recordName: String { "n" }
+    init() {}
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: Key.self)
+      _ = try container.nestedContainer(keyedBy: Key.self, forKey: .inner)
+    }
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: Key.self)
+      _ = container.nestedContainer(keyedBy: Key.self, forKey: .inner)
+    }
+  }
+
   @Test func `a value that no field can hold is refused with its location`() throws {
     for (value, place) in [
-      (Nested(), "the field inner of Nested/n"), (NestedList(), "element 0 of the field inner"),
-      (Deep(), "the field map of Deep/n"), (Large(), "the field number of Large/n"),
+      (Large(), "the field number of Large/n"), (Manual(), "Manual/n encodes the field inner"),
+      (
+        Person(home: Address(street: "s", since: Date(timeIntervalSince1970: 1e12))),
+        "the field home of Person/n has a date"
+      ),
     ] as [(any RecordConvertible, String)] {
       let error = #expect(throws: (any Error).self) { try value.record() }
       #expect("\(error as Any)".contains(place), "\(error as Any)")
     }
+    let error = #expect(throws: (any Error).self) { try Manual(DatabaseRecord("Manual", "n")) }
+    #expect("\(error as Any)".contains("Manual/n decodes the field inner"))
+  }
+
+  struct Address: Codable, Equatable {
+    var street: String
+    var zip: Int?
+    var since: Date?
+  }
+  enum Contact: Codable, Equatable {
+    case mail(String)
+    case phone(country: Int, number: String)
+    case none
+  }
+  struct Person: Codable, Equatable, RecordConvertible {
+    var recordName: String { "n" }
+    var home: Address
+    var former: [Address?] = []
+    var second: Address?
+    var ages: [String: Int] = [:]
+    var matrix: [[Int]] = []
+    var contacts: [Contact] = []
+  }
+
+  @Test func `D8: a property with properties of its own is JSON in its field`() throws {
+    let address = Address(street: "a/\"b\"", zip: nil, since: Date(timeIntervalSince1970: 0.25))
+    var person = Person(home: address)
+    var record = try person.record()
+    #expect(record["home"] == #"{"since":"1970-01-01T00:00:00.250Z","street":"a/\"b\""}"#)
+    #expect(record["second"] == .null)
+    // Lists stay lists, so that a column has one type.
+    #expect(record["former"] == .list([]) && record["matrix"] == .list([]))
+    #expect(record["ages"] == "{}")
+    #expect(try Person(record) == person)
+    person.former = [address, nil]
+    person.second = Address(street: "", zip: 7)
+    person.ages = ["b": 2, "a": 1]
+    person.matrix = [[1, 2], []]
+    person.contacts = [.none, .mail("m"), .phone(country: 49, number: "1")]
+    record = try person.record()
+    #expect(record["ages"] == #"{"a":1,"b":2}"#)
+    #expect(record["matrix"] == ["[1,2]", "[]"])
+    #expect(record["former"] == [record["home"], .null])
+    #expect(try Person(record) == person)
+    #expect(try person.updating(record) == record)
+    // As another program may have written it.
+    record["matrix"] = #"["[3]"]"#
+    record["home"] = #"{ "zip": 7, "street": "s", "since": "2026-01-02", "more": [] }"#
+    #expect(try Person(record).matrix == [[3]])
+    #expect(try Person(record).home.since == Date(timeIntervalSince1970: 1_767_312_000))
+  }
+
+  @Test(
+    arguments: [
+      (
+        #"{"zip":1}"#, "the field home of Person/n is not the JSON of a Address: street is missing."
+      ),
+      (#"{"street":1}"#, "Address: street is not of type String"),
+      (#"{"street":"s","since":"soon"}"#, #""soon" is not a date in ISO 8601"#),
+      ("street", "Address: it is malformed"),
+      (7, "the field home of Person/n is 7; expected the JSON"),
+      (.null, "the field home of Person/n is null; expected the JSON of a Address"),
+    ] as [(FieldValue, String)])
+  func `D8: JSON that does not fit is an error that names field and place`(
+    value: FieldValue, text: String
+  ) throws {
+    var record = try Person(home: Address(street: "s")).record()
+    record["home"] = value
+    let error = #expect(throws: (any Error).self) { try Person(record) }
+    #expect("\(error as Any)".contains(text), "\(error as Any)")
   }
 
   @Test(
