@@ -120,6 +120,8 @@ struct CrashingBackend: RunBackend {
     try await read { try await base.counts(of: selection) }
   }
 
+  func totals() async throws -> [RunTotals] { try await read { try await base.totals() } }
+
   func version() async throws -> String { try await read { try await base.version() } }
 
   func steps(of id: RunID, last count: Int?) async throws -> [StoredStep] {

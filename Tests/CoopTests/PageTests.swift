@@ -46,6 +46,41 @@ import Testing
     #expect(printed.status == 130, "\(printed.error)")
   }
 
+  @Test func `A15: Prometheus reads the runs by flow and state at /metrics`() async throws {
+    let journal = try await journal()
+    try journal.execute(
+      """
+      INSERT INTO run (id, flow, sequence, initial, state, began, updated, ended)
+      VALUES ('a', 'a"\\' || char(10), '{}', '{}', 'result', 0, 2500, 2500),
+        ('b', 'a"\\' || char(10), '{}', '{}', 'result', 500, 1500, 1500)
+      """)
+    _ = try await PageFixture.serving(journal) { page in
+      let answer = try await page.get("/metrics")
+      #expect(answer.status == 200)
+      #expect(answer.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8")
+      let lines = answer.text.split(separator: "\n", omittingEmptySubsequences: false)
+      #expect(lines.last == "")
+      for line in lines.dropLast() {
+        #expect(
+          line.wholeMatch(
+            of:
+              /# HELP coop_[a-z_]+ .+|# TYPE coop_[a-z_]+ gauge|coop_[a-z_]+\{flow=".+",state="[a-z]+"\} [0-9.e+-]+/
+          ) != nil, "\(line)")
+      }
+      for line in [
+        #"coop_runs{flow="Fulfilment",state="parked"} 1"#,
+        #"coop_runs{flow="Packing",state="ready"} 1"#,
+        #"coop_runs{flow="Fulfilment",state="error"} 1"#,
+        #"coop_runs{flow="a\"\\\n",state="result"} 2"#,
+        #"coop_ended_seconds{flow="a\"\\\n",state="result"} 3.5"#,
+      ] { #expect(lines.contains(Substring(line)), "\(line)") }
+      // The runs of the fixture have not changed since a day that is long ago.
+      let age = lines.first { $0.hasPrefix(#"coop_oldest_seconds{flow="Packing",state="ready"} "#) }
+      #expect(age.flatMap { $0.split(separator: " ").last.flatMap { Double($0) } } ?? -1 >= 0)
+      #expect(!lines.contains { $0.hasPrefix("coop_oldest_seconds") && $0.contains("result") })
+    }
+  }
+
   @Test func `A8: pages of 100 runs follow one another without gaps`() async throws {
     let journal = try JournalFixture()
     try await journal.store.start(Packing(), named: "0")

@@ -81,4 +81,31 @@ import Testing
     } while last != nil
     #expect(pages == [["single", "s4"], ["s3", "s2"], ["s1", "s0"], []])
   }
+
+  @Test func `A15: the totals have counts, ages and durations by flow and state`() async throws {
+    let test = TestStore()
+    #expect(try await test.store.totals().isEmpty)
+    try await test.store.start(Sum(count: 1), named: "first")
+    test.time.pass(.seconds(5))
+    try await test.store.start(Sum(count: 1), named: "second")
+    // Waits for an hour at most.
+    try await test.store.start(Single(.limitedEvent), named: "waits")
+    _ = try await test.attempt("waits", of: Single.self)
+    _ = try await test.run(Single(.note), "ends")
+    func totals() async throws -> [String] {
+      try await test.store.totals().map {
+        "\($0.flow) \($0.state) \($0.count): \($0.age / 1_000) \($0.durations / 1_000)"
+      }
+    }
+    #expect(
+      try await totals() == ["Single parked 1: 0 0", "Single result 1: 0 0", "Sum ready 2: 5 0"])
+    test.time.pass(.seconds(90))
+    _ = try await test.attempt("first", of: Sum.self)
+    // Its time has come 30 seconds ago.
+    #expect(
+      try await totals() == [
+        "Single ready 1: 30 0", "Single result 1: 90 0", "Sum ready 1: 90 0",
+        "Sum result 1: 0 95",
+      ])
+  }
 }

@@ -143,6 +143,11 @@ public struct RunStore: Sendable {
     try await backend.counts(of: selection)
   }
 
+  /// Returns what all runs add up to by flow and state, in the order of both.
+  ///
+  /// - Throws: A ``RunStoreError``.
+  package func totals() async throws -> [RunTotals] { try await backend.totals() }
+
   /// Returns a text that changes with every change of the store, and perhaps without one.
   ///
   /// - Throws: A ``RunStoreError``.

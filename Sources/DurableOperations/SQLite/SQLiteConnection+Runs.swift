@@ -49,6 +49,22 @@ extension SQLiteConnection {
     }
   }
 
+  /// - Parameter now: The present time, in milliseconds since 1970.
+  func totals(_ ended: [Int64], at now: Int64) throws -> [RunTotals] {
+    try fetchAll(
+      """
+      SELECT flow, iif(state = 'parked' AND wake <= ?1, 'ready', \(Self.state(ended))), count(*),
+        min(iif(state = 'parked' AND wake <= ?1, wake, updated)), coalesce(sum(ended - began), 0)
+      FROM run GROUP BY 1, 2 ORDER BY 1, 2
+      """, [.integer(now)]
+    ) { row in
+      RunTotals(
+        flow: row.text(at: 0) ?? "", state: RunState(rawValue: row.text(at: 1) ?? "") ?? .stuck,
+        count: Int(row.integer(at: 2)), age: max(0, now - row.integer(at: 3)),
+        durations: row.integer(at: 4))
+    }
+  }
+
   private static func filter(_ conditions: [String]) -> String {
     conditions.isEmpty ? "" : "WHERE \(conditions.joined(separator: " AND "))"
   }

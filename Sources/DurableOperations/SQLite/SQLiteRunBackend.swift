@@ -218,6 +218,12 @@ final class SQLiteRunBackend: RunBackend {
     }
   }
 
+  func totals() async throws -> [RunTotals] {
+    try await read { [file, options] connection in
+      try connection.totals(file?.endedOwners(connection) ?? [], at: options.milliseconds)
+    }
+  }
+
   /// Changes also when a process ends that has runs.
   func version() async throws -> String {
     try await read { [file] in "\(try $0.dataVersion) \(try file?.endedOwners($0) ?? [])" }

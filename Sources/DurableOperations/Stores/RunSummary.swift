@@ -87,6 +87,25 @@ package struct RunCount: Hashable, Sendable {
   }
 }
 
+/// All runs of a flow in a state. A parked run whose time has come counts as ready since then.
+package struct RunTotals: Hashable, Sendable {
+  /// The name of the flow.
+  package let flow: String
+  /// The state of the runs.
+  package let state: RunState
+  /// Their number.
+  package let count: Int
+  /// For how long they have not changed, in milliseconds: the longest of these times.
+  package let age: Int64
+  /// The sum of the times from their starts to their ends, in milliseconds; 0 if they have not ended.
+  package let durations: Int64
+
+  package init(flow: String, state: RunState, count: Int, age: Int64, durations: Int64) {
+    (self.flow, self.state, self.count) = (flow, state, count)
+    (self.age, self.durations) = (age, durations)
+  }
+}
+
 /// A run with its finished steps.
 public struct RunDetails: Sendable {
   /// A finished step, or a value that the step in progress has stored.

@@ -92,6 +92,8 @@ package struct MediaType: Sendable, Hashable {
   package static let javaScript = MediaType("text/javascript; charset=utf-8")
   package static let json = MediaType("application/json")
   package static let svg = MediaType("image/svg+xml")
+  /// The text format of Prometheus.
+  package static let metrics = MediaType("text/plain; version=0.0.4; charset=utf-8")
   package static let text = MediaType("text/plain; charset=utf-8")
   static let eventStream = MediaType("text/event-stream")
 }

@@ -8,6 +8,9 @@ struct ReadStatements: Sendable {
   let runs: PostgresStatement
   /// The numbers of such runs ($1 to $4) by flow and state, in no order.
   let counts: PostgresStatement
+  /// What all runs add up to by flow and state: their number, the milliseconds since the oldest of their changes, and
+  /// the sum of their durations.
+  let totals: PostgresStatement
   /// Until the end of the transaction: reads all runs in the order of the table, and does not sort
   /// them to count them. The groups are few, but the planner expects one for each run.
   let prepareCounts = PostgresStatement(
@@ -87,6 +90,20 @@ struct ReadStatements: Sendable {
       """
       select t.task_name, \(state) as state, count(*) from \(tasks) t where \(selected)
       group by 1, 2
+      """)
+    let ended = "coalesce(r.completed_at, t.cancelled_at)"
+    let changed = "greatest(r.created_at, r.started_at, r.completed_at, t.cancelled_at)"
+    // A run that waited for a time is ready since then.
+    let since =
+      "case when \(state) = 'ready' then greatest(r.created_at, r.available_at) else \(changed) end"
+    totals = PostgresStatement(
+      "add up runs",
+      """
+      select t.task_name, \(state) as state, count(*),
+        \(milliseconds("(absurd.current_time() - min(\(since)))")),
+        coalesce(sum(\(milliseconds(ended)) - \(Self.began)), 0)::bigint
+      from \(tasks) t join \(attempts) r on r.run_id = t.last_attempt_run
+      where t.headers ? 'run' group by 1, 2
       """)
     let stepColumns = """
       select c.checkpoint_name, c.state->>'name', (c.state->'types')::text, c.state->>'kind',

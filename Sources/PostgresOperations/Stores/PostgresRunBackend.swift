@@ -224,6 +224,18 @@ final class PostgresRunBackend: RunBackend {
     return counts.sorted { ($0.flow, $0.state.rawValue) < ($1.flow, $1.state.rawValue) }
   }
 
+  func totals() async throws -> [RunTotals] {
+    let read = queue.reads.totals
+    let rows = try await request { try $0.rows(read) }
+    let totals = (0..<rows.count).map { row in
+      RunTotals(
+        flow: rows.text(row, 0) ?? "", state: RunState(rawValue: rows.text(row, 1) ?? "") ?? .stuck,
+        count: Int(rows.integer(row, 2) ?? 0), age: max(0, rows.integer(row, 3) ?? 0),
+        durations: rows.integer(row, 4) ?? 0)
+    }
+    return totals.sorted { ($0.flow, $0.state.rawValue) < ($1.flow, $1.state.rawValue) }
+  }
+
   func version() async throws -> String {
     let read = queue.reads.version
     return try await request { try $0.rows(read).text(0, 0) } ?? ""

@@ -21,6 +21,10 @@
       return request.prefersJSON ? HTTPResponse(.json, list.json) : page(list.layout, request)
     }
 
+    func metrics(_ request: HTTPRequest) async throws -> HTTPResponse {
+      HTTPResponse(.metrics, RunMetrics(try await store().totals()).bytes)
+    }
+
     func run(_ request: HTTPRequest) async throws -> HTTPResponse {
       if request.prefersJSON {
         let details = try await existing(request)

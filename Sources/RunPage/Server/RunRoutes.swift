@@ -35,6 +35,7 @@
         "/": Route("GET") { try await $0.list($1) },
         "/events": Route("GET") { $0.events($1) },
         "/icon.svg": Route("GET") { _, _ in HTTPResponse(.svg, PageFiles.icon) },
+        "/metrics": Route("GET") { try await $0.metrics($1) },
         "/run": Route("GET") { try await $0.run($1) },
         "/run/log": Route("GET") { try await $0.log($1) },
         "/run/outcome": Route("GET") { try await $0.outcome($1) },

@@ -81,6 +81,22 @@ package struct FlowRunBackend: RunBackend {
     }
   }
 
+  package func totals() async throws -> [RunTotals] {
+    try await Self.perform(on: reader) { connection in
+      try connection.fetchAll(
+        """
+        SELECT state, count(*), min(updated), sum(iif(state IN ('running', 'interrupted'), 0, updated - began))
+        FROM (\(try rows(connection))) GROUP BY state ORDER BY state
+        """
+      ) { [now] row in
+        RunTotals(
+          flow: Self.flowName, state: RunState(rawValue: row.text(at: 0) ?? "") ?? .stuck,
+          count: Int(row.integer(at: 1)), age: max(0, now - row.integer(at: 2)),
+          durations: row.integer(at: 3))
+      }
+    }
+  }
+
   /// Changes also when the process of a run ends.
   package func version() async throws -> String {
     try await Self.perform(on: reader) { "\(try $0.dataVersion) \(try live($0))" }

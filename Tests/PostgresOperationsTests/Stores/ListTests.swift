@@ -126,6 +126,17 @@ internal import Testing
             uniqueKeysWithValues: counts.map { ([$0.flow, $0.state.rawValue], $0.count) }))
       #expect(counts.map(\.flow) == counts.map(\.flow).sorted())
     }
+    let all = try await store.runs()
+    let totals = try await store.totals()
+    #expect(
+      totals.map { RunCount(flow: $0.flow, state: $0.state, count: $0.count) }
+        == (try await store.counts()))
+    for total in totals {
+      let runs = all.filter { ($0.flow, $0.state) == (total.flow, total.state) }
+      let durations = runs.map { $0.ended?.timeIntervalSince($0.began) ?? 0 }.reduce(0, +)
+      #expect(abs(Double(total.durations) - durations * 1_000) < 2, "\(total)")
+      #expect(total.age >= 0)
+    }
     let states = Set(try await store.counts().map(\.state))
     #expect(
       states == [.ready, .running, .parked, .stuck, .result, .error, .cancelled])
