@@ -87,9 +87,14 @@ static inline composite_stream_news composite_curl_read_message(const char *byte
   return composite_stream_unknown;
 }
 
-// Sets the function that is called before a connection is made.
-static inline void composite_curl_set_connect(CURL *handle, curl_sockopt_callback connect) {
-  curl_easy_setopt(handle, CURLOPT_SOCKOPTFUNCTION, connect);
+// Sets the function that makes the socket of a connection.
+static inline void composite_curl_set_connect(CURL *handle, curl_opensocket_callback connect) {
+  curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, connect);
+}
+
+// Makes the socket of a connection, which a child process does not inherit.
+static inline curl_socket_t composite_curl_socket(const struct curl_sockaddr *address) {
+  return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
 // Sets what is the same for every request, as far as this version of libcurl knows it.

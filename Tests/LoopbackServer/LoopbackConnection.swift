@@ -88,6 +88,8 @@ package final class LoopbackConnection {
     while true {
       // The first byte of a TLS handshake.
       if bytes.first == 22 { return LoopbackRequest(head: "TLS", body: Data(bytes)) }
+      // The version of SOCKS.
+      if bytes.first == 5 { return LoopbackRequest(head: "SOCKS", body: Data(bytes)) }
       if let end = bytes.firstRange(of: mark)?.upperBound {
         let head = String(decoding: bytes[..<end], as: UTF8.self)
         let request = LoopbackRequest(head: head, body: Data(bytes[end...]))

@@ -114,6 +114,7 @@ struct PartialFile: Sendable {
           partial, "cannot be written", error,
           because: "it is a symbolic link. Remove it, or use another path.")
       }
+      if error.isLackOfFiles { throw FileError(partial, "cannot be written", error) }
       throw FileError(
         partial, "cannot be written", error, because: "\(error). Remove it, or use another path.")
     }

@@ -61,7 +61,8 @@ extension HTTPStatusError: CustomStringConvertible {
     case 404, 410: "Check the URL."
     case 405: "Use a method that is listed in the Allow header of the response."
     case 413: "Send a smaller body."
-    case 407, 511: "Log in to the network first."
+    case 407: "Put a user and a password that the proxy accepts into the URL of the proxy."
+    case 511: "Log in to the network first."
     case 429: "Send requests less often."
     default:
       isTransient ? "Try again later." : "Compare the request with the documentation of the server."

@@ -6,8 +6,11 @@ public struct HTTPTransferError: HTTPRequestError {
   public enum Reason: Sendable, Hashable {
     /// The host name has no address.
     case hostNotFound
-    /// The host does not exist, or no server listens on the port.
+    /// The host does not exist, or no server listens on the port; or the proxy cannot be reached, or
+    /// cannot connect.
     case cannotConnect
+    /// The process or the system has too many open files for another connection.
+    case tooManyOpenFiles
     /// There is no network.
     case offline
     /// Nothing was sent or received within the timeout of the request.
@@ -37,6 +40,9 @@ public struct HTTPTransferError: HTTPRequestError {
   public let reason: Reason
   /// The message of the system; may be empty.
   public let message: String
+  /// The address of the proxy that failed, without user and password; nil if it was not the proxy.
+  /// Only on Linux.
+  public let proxy: String?
   /// Whether a server may have processed the request.
   public let wasSent: Bool
   /// The head of a response whose body was not received completely; nil if no head was received.
@@ -47,7 +53,9 @@ public struct HTTPTransferError: HTTPRequestError {
   /// Whether another attempt may succeed.
   public var isTransient: Bool {
     switch reason {
-    case .hostNotFound, .cannotConnect, .offline, .timedOut, .connectionLost, .incompleteBody: true
+    case .hostNotFound, .cannotConnect, .tooManyOpenFiles, .offline, .timedOut, .connectionLost,
+      .incompleteBody:
+      true
     case .certificateRefused, .notSecure, .badAnswer, .undecodableBody, .badRequest, .other: false
     }
   }
@@ -65,6 +73,7 @@ extension HTTPTransferError {
     self.head = head
     reason = error.reason
     message = error.message
+    proxy = error.proxy
     specialAdvice = error.advice
     // A server that redirected it has received it.
     wasSent = error.wasSent || request.redirectedTo != nil
@@ -79,17 +88,21 @@ extension HTTPTransferError: CustomStringConvertible {
   }
 
   private var what: String {
-    switch reason {
+    let peer = proxy.map { "the proxy \($0)" } ?? request.host
+    return switch reason {
     case .hostNotFound: "the host \(request.host) was not found"
-    case .cannotConnect: "cannot connect to \(request.host)"
+    case .cannotConnect where proxy != nil: "cannot connect through \(peer)"
+    case .cannotConnect: "cannot connect to \(peer)"
+    case .tooManyOpenFiles: "too many open files"
     case .offline: "there is no network"
-    case .timedOut: "\(request.host) did not respond in time"
+    case .timedOut: "\(peer) did not respond in time"
+    case .connectionLost where proxy != nil: "the connection to \(peer) was lost"
     case .connectionLost: "the connection was lost before the end of the response"
     case .incompleteBody(let received, let expected):
       "only \(received) of \(expected) bytes were received"
-    case .certificateRefused: "the certificate of \(request.host) was rejected"
-    case .notSecure: "the connection to \(request.host) cannot be made secure"
-    case .badAnswer: "the response of \(request.host) is not valid HTTP"
+    case .certificateRefused: "the certificate of \(peer) was rejected"
+    case .notSecure: "the connection to \(peer) cannot be made secure"
+    case .badAnswer: "the response of \(peer) is not valid HTTP"
     case .undecodableBody: "the body of the response cannot be decoded"
     case .badRequest(let problem): problem
     case .other(let code): "system error \(code)"
@@ -99,7 +112,13 @@ extension HTTPTransferError: CustomStringConvertible {
   private var advice: String {
     switch reason {
     case .hostNotFound: "Check the spelling, and that this machine can resolve host names."
+    case .cannotConnect where proxy != nil:
+      "Check the address of the proxy, that it is running, and that it can connect to "
+        + "\(request.host)."
     case .cannotConnect: "Check the port, and that the server is running."
+    case .tooManyOpenFiles:
+      "Close files and connections, lower the connectionsPerHost of the session, or raise the limit "
+        + "of the process (ulimit -n)."
     case .offline: "Connect this machine to a network."
     case .timedOut: "Try again, or give the request a longer timeoutInterval."
     case .connectionLost, .incompleteBody: "Try again."
@@ -111,6 +130,8 @@ extension HTTPTransferError: CustomStringConvertible {
     case .undecodableBody:
       "Report this to the operator of the server, or request it uncompressed: set the header "
         + "Accept-Encoding to identity."
+    case .badRequest where proxy != nil:
+      "Use a proxy that permits the request, with a user and a password that it accepts."
     case .badRequest: "Change the request."
     case .other: "Look up the message or the code, which is one of libcurl, URLError or errno."
     }
@@ -123,7 +144,8 @@ extension HTTPTransferError: CustomReflectable {
     Mirror(
       self,
       children: [
-        "request": request, "reason": reason, "message": message, "wasSent": wasSent,
+        "request": request, "reason": reason, "message": message, "proxy": proxy as Any,
+        "wasSent": wasSent,
       ])
   }
 }

@@ -9,6 +9,8 @@ package struct HTTPTransportError: Error {
   package let wasIdle: Bool
   /// Whether the server guarantees that it has not processed the request and never will.
   package let wasRefused: Bool
+  /// The address of the proxy that failed; nil if it was not the proxy.
+  let proxy: String?
   /// The advice, if that depends on more than the reason.
   let advice: String?
 
@@ -17,18 +19,20 @@ package struct HTTPTransportError: Error {
     wasIdle: Bool = false, wasRefused: Bool = false
   ) {
     self.init(
-      reason, message, wasSent: wasSent, wasIdle: wasIdle, wasRefused: wasRefused, advice: nil)
+      reason, message, wasSent: wasSent, wasIdle: wasIdle, wasRefused: wasRefused, proxy: nil,
+      advice: nil)
   }
 
   init(
     _ reason: HTTPTransferError.Reason, _ message: String, wasSent: Bool = true,
-    wasIdle: Bool = false, wasRefused: Bool = false, advice: String?
+    wasIdle: Bool = false, wasRefused: Bool = false, proxy: String? = nil, advice: String? = nil
   ) {
     self.reason = reason
     self.message = message
     self.wasSent = wasSent
     self.wasIdle = wasIdle
     self.wasRefused = wasRefused
+    self.proxy = proxy
     self.advice = advice
   }
 

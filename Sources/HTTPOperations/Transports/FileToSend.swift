@@ -36,7 +36,9 @@ final class FileToSend: Sendable {
         throw error
       }
     } catch {
-      let advice = error.isMissing ? "Check its path." : "Use a readable file."
+      let advice =
+        error.isLackOfFiles
+        ? error.advice : error.isMissing ? "Check its path." : "Use a readable file."
       throw FileError(path, "cannot be read", error, because: "\(error). \(advice)")
     }
     if status.kind == .file { return (path, file, status) }

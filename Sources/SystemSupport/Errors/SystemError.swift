@@ -56,6 +56,11 @@ extension SystemError {
   /// Whether no file has the path.
   package var isMissing: Bool { self == .noSuchFileOrDirectory || self == .notDirectory }
 
+  /// Whether the process or the system has too many open files.
+  package var isLackOfFiles: Bool {
+    self == .tooManyOpenFiles || self == .tooManyOpenFilesInSystem
+  }
+
   /// Whether the process lacks a permission.
   package var isDenied: Bool { self == .permissionDenied || self == .notPermitted }
 

@@ -100,7 +100,7 @@ import Testing
     let error = try #require(
       await HTTPDataOperation(url, session: session).run().error as? HTTPTransferError)
     let isTemporary = status == 503
-    let problem = "the proxy refused to connect, with status \(status)"
+    let problem = "the proxy 127.0.0.1:\(proxy.port) refused to connect, with status \(status)"
     #expect(error.reason == (isTemporary ? .cannotConnect : .badRequest(problem)), "\(error)")
     #expect(!error.wasSent && error.isRetryable == isTemporary)
     #expect(proxy.requests.map(\.method) == ["CONNECT"])

@@ -5,18 +5,20 @@
   extension HTTPTransferError.Reason {
     /// - Parameter text: The message of libcurl, which has details that the code has not.
     init(_ transfer: CurlTransfer, _ result: CURLcode, _ text: String) {
+      let status = transfer.number(CURLINFO_HTTP_CONNECTCODE)
       switch result {
+      case _ where transfer.lacksFiles(result): self = .tooManyOpenFiles
+      case _ where !transfer.hasBegun && (300..<500).contains(status):
+        let proxy = transfer.proxy.map { " \($0.address)" } ?? ""
+        self = .badRequest("the proxy\(proxy) refused to connect, with status \(status)")
+      case _ where !transfer.hasBegun && status >= 500: self = .cannotConnect
+      case CURLE_PROXY: self = Self.refusal(of: transfer)
       case CURLE_COULDNT_RESOLVE_HOST: self = .hostNotFound
       case CURLE_COULDNT_RESOLVE_PROXY: self = .cannotConnect
       case CURLE_COULDNT_CONNECT:
         let code = Int32(truncatingIfNeeded: transfer.number(CURLINFO_OS_ERRNO))
         self = [ENETUNREACH, ENETDOWN].contains(code) ? .offline : .cannotConnect
       case CURLE_OPERATION_TIMEDOUT: self = .timedOut
-      case CURLE_RECV_ERROR where (300..<500).contains(transfer.number(CURLINFO_HTTP_CONNECTCODE)):
-        let status = transfer.number(CURLINFO_HTTP_CONNECTCODE)
-        self = .badRequest("the proxy refused to connect, with status \(status)")
-      case CURLE_RECV_ERROR where transfer.number(CURLINFO_HTTP_CONNECTCODE) >= 500:
-        self = .cannotConnect
       // With TLS 1.3, the server refuses the client after the handshake.
       case CURLE_RECV_ERROR where text.contains("alert") && text.contains("certificate"):
         self = .notSecure
@@ -40,6 +42,15 @@
       case CURLE_URL_MALFORMAT: self = .badRequest("the URL is invalid")
       default: self = .other(code: Int(result.rawValue))
       }
+    }
+
+    /// The refusal by a proxy for SOCKS.
+    private static func refusal(of transfer: CurlTransfer) -> Self {
+      let permanent = [CURLPX_NO_AUTH, CURLPX_USER_REJECTED, CURLPX_REPLY_NOT_ALLOWED]
+      let number = transfer.number(CURLINFO_PROXY_ERROR)
+      guard permanent.contains(where: { Int($0.rawValue) == number }) else { return .cannotConnect }
+      let address = transfer.proxy.map { " \($0.address)" } ?? ""
+      return .badRequest("the proxy\(address) refused to connect")
     }
   }
 #endif

@@ -60,7 +60,9 @@
         for case .start(let exchange) in messages {
           let problem = "the thread for HTTP cannot start: \(error)"
           exchange.end(
-            HTTPTransportError(.other(code: Int(error.code)), problem, wasSent: false))
+            HTTPTransportError(
+              error.isLackOfFiles ? .tooManyOpenFiles : .other(code: Int(error.code)), problem,
+              wasSent: false))
           exchange.notify()
         }
       }

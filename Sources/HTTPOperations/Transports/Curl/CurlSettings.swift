@@ -10,6 +10,10 @@
     private let isHTTP2: Bool
     /// Whether no connections are of HTTP/2.
     private let isHTTP1: Bool
+    /// The proxy of all requests; nil if there is none, or if the system determines it.
+    private(set) var proxy: CurlProxy?
+    /// Whether a variable of the environment may set the proxy of a request.
+    let mayUseProxyOfSystem: Bool
     private var strings: [(option: CURLoption, value: String?)] = []
     private var numbers: [(option: CURLoption, value: Int)] = []
 
@@ -17,6 +21,10 @@
       headerLimit = configuration.headerLimit
       isHTTP2 = configuration.version == .http2
       isHTTP1 = configuration.version == .http1
+      let variables = ProcessInfo.processInfo.environment
+      mayUseProxyOfSystem =
+        configuration.proxy == .system
+        && variables.contains { $0.key.lowercased().hasSuffix("_proxy") && !$0.value.isEmpty }
       switch configuration.version {
       case .automatic: numbers.append((CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS))
       case .http1: numbers.append((CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1))
@@ -30,6 +38,7 @@
       case .system: break
       case .none: strings.append((CURLOPT_PROXY, ""))
       case .url(let url):
+        proxy = CurlProxy(url.absoluteString)
         strings.append((CURLOPT_PROXY, url.absoluteString))
         // Not the variable of the environment.
         strings.append((CURLOPT_NOPROXY, ""))
@@ -43,7 +52,6 @@
         ]
       } else {
         // Only the program `curl` reads these by itself.
-        let variables = ProcessInfo.processInfo.environment
         for (options, name) in [
           ([CURLOPT_CAINFO, CURLOPT_PROXY_CAINFO], "SSL_CERT_FILE"),
           ([CURLOPT_CAPATH, CURLOPT_PROXY_CAPATH], "SSL_CERT_DIR"),

@@ -22,6 +22,10 @@
     private var receivedCount = 0
     /// The socket of a new connection.
     private var newSocket: curl_socket_t?
+    /// Why the last socket could not be made.
+    private var socketError: SystemError?
+    /// The proxy that the request is sent through.
+    private(set) var proxy: CurlProxy?
     /// Whether the idle connection could not be used.
     private var isUnusable = false
     private var isReceivingPaused = false
@@ -49,11 +53,12 @@
       timeout = min(request.timeout.inNanoseconds, .max / 4)
       checksIdleConnections = settings.checksIdleConnections(request)
       observesStream = settings.mayUseHTTP2(request)
+      proxy = settings.proxy
       unsafe settings.apply(to: handle)
       setRequest(request, isOnly: settings.needsOwnConnection(request))
       set(CURLOPT_BUFFERSIZE, settings.bufferSize(for: request))
       setFunctions()
-      if observesStream { observeStream() }
+      if observesStream || settings.mayUseProxyOfSystem { observeMessages() }
     }
 
     deinit {
@@ -122,7 +127,7 @@
       let context = unsafe Unmanaged.passUnretained(self).toOpaque()
       for option in [
         CURLOPT_PRIVATE, CURLOPT_HEADERDATA, CURLOPT_WRITEDATA, CURLOPT_READDATA,
-        CURLOPT_PREREQDATA, CURLOPT_SOCKOPTDATA,
+        CURLOPT_PREREQDATA, CURLOPT_OPENSOCKETDATA,
       ] {
         unsafe composite_curl_set_pointer(handle, option, context)
       }
@@ -154,23 +159,26 @@
           from: port,
           unsafe "\(String(cString: remote)) \(remotePort) \(String(cString: local)) \(port)")
       }
-      unsafe composite_curl_set_connect(handle) { context, socket, _ in
-        // A child process would keep the connection open.
-        _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
-        unsafe CurlTransfer.of(context: context)?.newSocket = socket
-        return CURL_SOCKOPT_OK
+      unsafe composite_curl_set_connect(handle) { context, _, address in
+        let socket = unsafe composite_curl_socket(address)
+        let code = errno
+        unsafe CurlTransfer.of(context: context)?.noteSocket(socket, SystemError(code: code))
+        return socket
       }
     }
 
-    private func observeStream() {
+    private func observeMessages() {
       unsafe composite_curl_set_pointer(
         handle, CURLOPT_DEBUGDATA, Unmanaged.passUnretained(self).toOpaque())
       unsafe composite_curl_set_messages(handle) { _, kind, text, size, context in
         guard let transfer = unsafe CurlTransfer.of(context: context) else { return 0 }
-        if kind == CURLINFO_HEADER_OUT {
+        if kind == CURLINFO_HEADER_OUT, transfer.observesStream {
           unsafe transfer.sendHead(UnsafeRawBufferPointer(start: text, count: size))
         }
         if kind != CURLINFO_TEXT { return 0 }
+        if let proxy = unsafe CurlProxy(message: UnsafeRawBufferPointer(start: text, count: size)) {
+          transfer.proxy = proxy
+        }
         var number: UInt32 = 0
         let news = unsafe composite_curl_read_message(text, size, &number)
         transfer.stream?.receive(news, number)
@@ -189,6 +197,11 @@
     // MARK: Callbacks of libcurl
 
     private func begin() { lastActivity = MonotonicTime.now }
+
+    private func noteSocket(_ socket: curl_socket_t, _ error: SystemError) {
+      newSocket = socket < 0 ? nil : socket
+      socketError = socket < 0 ? error : nil
+    }
 
     /// There is a connection, and the request is sent next.
     ///
@@ -304,7 +317,38 @@
         wasIdle ? .connectionLost : HTTPTransferError.Reason(self, result, text),
         wasIdle
           ? "the server closed the kept connection before it responded" : self.text(result, text),
-        wasSent: startCount > 0, wasIdle: wasIdle)
+        wasSent: startCount > 0, wasIdle: wasIdle,
+        proxy: isOfProxy(result) ? proxy?.address : nil)
+    }
+
+    /// Whether the proxy has failed, and not the server.
+    private func isOfProxy(_ result: CURLcode) -> Bool {
+      guard let proxy, !hasBegun else { return false }
+      switch result {
+      case CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT, CURLE_PROXY: return true
+      // The result does not say with which of both a handshake of TLS was made.
+      case CURLE_OPERATION_TIMEDOUT, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING,
+        CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION:
+        return !proxy.isSOCKS && number(CURLINFO_HTTP_CONNECTCODE) / 100 != 2
+      default: return false
+      }
+    }
+
+    /// Whether a connection could not be made because the process, or the system, has too many open
+    /// files. libcurl does not report that a lookup or a certificate needed another one.
+    func lacksFiles(_ result: CURLcode) -> Bool {
+      if hasBegun { return false }
+      if let socketError { return socketError.isLackOfFiles }
+      switch result {
+      case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_SSL_CACERT_BADFILE,
+        CURLE_SSL_CERTPROBLEM, CURLE_PEER_FAILED_VERIFICATION:
+        // The socket, or the two of a lookup, are closed again.
+        let files = (0..<3).map { _ in eventfd(0, Int32(EFD_CLOEXEC)) }
+        let error = SystemError.last
+        for file in files where file >= 0 { close(file) }
+        return files.contains { $0 < 0 } && error.isLackOfFiles
+      default: return false
+      }
     }
 
     /// Whether a response with a length has been received as a whole.
