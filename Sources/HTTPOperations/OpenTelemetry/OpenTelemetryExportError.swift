@@ -43,14 +43,15 @@ public struct OpenTelemetryExportError: RetryAdvising, CustomStringConvertible {
   public var description: String {
     switch reason {
     case .refused(let status, let body):
-      "The collector at \(url) returned status \(status)" + (body.isEmpty ? "." : ": \(body)")
+      "The collector at \(url.withoutSecrets) returned status \(status)"
+        + (body.isEmpty ? "." : ": \(body)")
     case .rejected(let spanCount, let message):
-      "The collector at \(url) rejected \(spanCount) spans"
+      "The collector at \(url.withoutSecrets) rejected \(spanCount) spans"
         + (message.isEmpty ? "." : ": \(message)")
     case .unreachable(let error):
-      "The collector at \(url) cannot be reached: \(error)"
+      "The collector at \(url.withoutSecrets) cannot be reached: \(error)"
     case .tooSlow(let limit):
-      "The collector at \(url) has not accepted all runs within \(limit.readableTime). Check whether it "
+      "The collector at \(url.withoutSecrets) has not accepted all runs within \(limit.readableTime). Check whether it "
         + "answers, or raise the limit."
     }
   }

@@ -27,7 +27,7 @@ public final class HTTPSession: Sendable {
   public static let shared = HTTPSession()
 
   private let transport: any HTTPTransport
-  private let configuration: HTTPConfiguration
+  let configuration: HTTPConfiguration
 
   /// Creates a session.
   ///
