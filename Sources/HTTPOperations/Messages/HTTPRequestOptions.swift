@@ -31,7 +31,8 @@ public struct HTTPRequestOptions: Sendable, Hashable {
   public var isRepeatable: Bool?
   /// The maximum size of a body in memory, in bytes. A larger one is an ``HTTPBodyLimitError``.
   public var bodyLimit: Int
-  /// The maximum size of the body in an ``HTTPStatusError``, in bytes. The rest is not waited for.
+  /// The maximum size of the body in an ``HTTPStatusError``, in bytes. The rest is not waited for,
+  /// and neither is a part that does not arrive within 5 seconds.
   public var errorBodyLimit: Int
   /// How bodies are decoded.
   public var bodyDecoding: BodyDecoding

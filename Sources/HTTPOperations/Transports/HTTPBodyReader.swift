@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// Reads the body of a response, decompressed.
 struct HTTPBodyReader {
   let exchange: HTTPExchange
@@ -38,7 +40,8 @@ struct HTTPBodyReader {
       while true {
         if !decoder.isIdentity, let bytes = try decoder.next() {
           if !bytes.isEmpty { return bytes }
-          try Task.checkCancellation()
+          // A cancellation of the task ends the exchange, too.
+          if exchange.isCancelled { throw CancellationError() }
           await Task.yield()
           continue
         }
@@ -52,6 +55,31 @@ struct HTTPBodyReader {
     } catch let error as HTTPTransportError {
       throw HTTPTransferError(error, of: request, after: head)
     }
+  }
+}
+
+extension HTTPBodyReader {
+  /// The first bytes of the body of an error. What has been received if the body is cut off, or does
+  /// not arrive in time.
+  ///
+  /// - Parameter limit: The maximum number of bytes.
+  func start(limit: Int) async -> Data {
+    let exchange = exchange
+    async let _: Void = exchange.endLate()
+    var body = Data()
+    while body.count < limit, let bytes = try? await next() {
+      body.append(contentsOf: bytes.prefix(limit - body.count))
+    }
+    return body
+  }
+
+  /// Receives the body of a redirect, so that the connection can be used again. The connection is
+  /// closed if the body is large, or does not arrive in time.
+  func drain() async {
+    let exchange = exchange
+    async let _: Void = exchange.endLate()
+    var count = 0
+    while count < 64 << 10, let bytes = try? await exchange.next() { count += bytes.count }
   }
 }
 

@@ -71,6 +71,13 @@ package final class HTTPExchange: Sendable {
     transport.update(self)
   }
 
+  /// Ends an exchange that its head has decided after 5 seconds, unless the task is cancelled before.
+  func endLate() async {
+    if hasEnded { return }
+    do { try await Task.sleep(for: .seconds(5)) } catch { return }
+    cancel()
+  }
+
   /// Ends the exchange. Has no effect if it has ended.
   func cancel(by error: any Error = CancellationError()) {
     if !machine.withLock({ $0.cancelled(by: error) }) { return }

@@ -141,23 +141,13 @@ public final class HTTPSession: Sendable {
     let head = try await exchange.head()
     let reader = HTTPBodyReader(exchange, head, of: route.summary, options.bodyDecoding)
     if route.follows(head) {
-      // So that the connection can be used again.
-      _ = await Self.start(of: reader, limit: 64 << 10)
+      await reader.drain()
       return .redirected(head)
     }
     if head.status >= 400 {
-      let body = await Self.start(of: reader, limit: options.errorBodyLimit)
+      let body = await reader.start(limit: options.errorBodyLimit)
       throw HTTPStatusError(request: route.summary, head: reader.head, body: body)
     }
     return .answered(try await receive(reader.head, reader))
-  }
-
-  /// The first bytes of a body. Of a body that is cut off, what has been received.
-  private static func start(of reader: HTTPBodyReader, limit: Int) async -> Data {
-    var body = Data()
-    while body.count < limit, let bytes = try? await reader.next() {
-      body.append(contentsOf: bytes.prefix(limit - body.count))
-    }
-    return body
   }
 }
