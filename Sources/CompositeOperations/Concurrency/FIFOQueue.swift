@@ -7,6 +7,8 @@ package struct FIFOQueue<Element: Sendable>: Sendable {
 
   package var count: Int { front.count + back.count }
 
+  package var first: Element? { front.last ?? back.first }
+
   package mutating func append(_ element: Element) { back.append(element) }
 
   package mutating func popFirst() -> Element? {

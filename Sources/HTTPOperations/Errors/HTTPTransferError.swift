@@ -11,6 +11,11 @@ public struct HTTPTransferError: HTTPRequestError {
     case cannotConnect
     /// The process or the system has too many open files for another connection.
     case tooManyOpenFiles
+    /// The request waited too long, because as many others as the session permits were running.
+    case connectionsInUse
+    /// The request was made inside the functions of streams that hold all connections to the host, so
+    /// it would wait for itself.
+    case deadlock
     /// There is no network.
     case offline
     /// Nothing was sent or received within the timeout of the request.
@@ -53,10 +58,12 @@ public struct HTTPTransferError: HTTPRequestError {
   /// Whether another attempt may succeed.
   public var isTransient: Bool {
     switch reason {
-    case .hostNotFound, .cannotConnect, .tooManyOpenFiles, .offline, .timedOut, .connectionLost,
-      .incompleteBody:
+    case .hostNotFound, .cannotConnect, .tooManyOpenFiles, .connectionsInUse, .offline, .timedOut,
+      .connectionLost, .incompleteBody:
       true
-    case .certificateRefused, .notSecure, .badAnswer, .undecodableBody, .badRequest, .other: false
+    case .deadlock, .certificateRefused, .notSecure, .badAnswer, .undecodableBody, .badRequest,
+      .other:
+      false
     }
   }
 
@@ -94,6 +101,9 @@ extension HTTPTransferError: CustomStringConvertible {
     case .cannotConnect where proxy != nil: "cannot connect through \(peer)"
     case .cannotConnect: "cannot connect to \(peer)"
     case .tooManyOpenFiles: "too many open files"
+    case .connectionsInUse: "no connection to \(request.host) became free"
+    case .deadlock:
+      "deadlock: all connections to \(request.host) are held by the streams that it is part of"
     case .offline: "there is no network"
     case .timedOut: "\(peer) did not respond in time"
     case .connectionLost where proxy != nil: "the connection to \(peer) was lost"
@@ -119,6 +129,10 @@ extension HTTPTransferError: CustomStringConvertible {
     case .tooManyOpenFiles:
       "Close files and connections, lower the connectionsPerHost of the session, or raise the limit "
         + "of the process (ulimit -n)."
+    case .connectionsInUse:
+      "End streams earlier, or raise the connectionsPerHost or the connectionWait of the session."
+    case .deadlock:
+      "Send it after the stream or with another session, or raise the connectionsPerHost."
     case .offline: "Connect this machine to a network."
     case .timedOut: "Try again, or give the request a longer timeoutInterval."
     case .connectionLost, .incompleteBody: "Try again."

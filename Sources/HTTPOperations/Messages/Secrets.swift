@@ -54,7 +54,7 @@ extension HTTPConfiguration: CustomReflectable {
       self,
       children: [
         "headers": headers, "timeout": timeout, "connectionsPerHost": connectionsPerHost,
-        "headerLimit": headerLimit, "version": version,
+        "connectionWait": connectionWait, "headerLimit": headerLimit, "version": version,
         "proxy": proxy, "certificates": certificates,
       ], displayStyle: .struct)
   }

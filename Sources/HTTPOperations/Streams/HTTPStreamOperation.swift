@@ -21,7 +21,9 @@ public import Foundation
 /// The result of the function is the result of the operation. When the function returns, the request
 /// ends, and the rest of its body is not received. A slow function makes the server wait (back
 /// pressure), without a timeout. A connection is in use until then, so give requests that take long a
-/// session of their own if there may be as many as its `connectionsPerHost`.
+/// session of their own if there may be as many as its `connectionsPerHost`. A request that the
+/// function makes to the same host and with the same session ends in a
+/// ``HTTPTransferError/Reason/deadlock`` if such functions hold all connections.
 ///
 /// If the connection is lost, the function has received a part of the body, and the sequence ends in
 /// an ``HTTPTransferError``. All errors of the operation, except those of the function itself,
@@ -79,8 +81,10 @@ public struct HTTPStreamOperation<Success: Sendable>: ComposableOperation {
     let body = try HTTPRequestBody(takenFrom: &request, of: summary)
     return try await session.perform(request, body: body, summary: summary, options: options) {
       head, reader in
-      try await receive(
-        HTTPStream(head: head, reader: reader, limit: options.bodyLimit, request: summary))
+      try await reader.exchange.whileHeld {
+        try await receive(
+          HTTPStream(head: head, reader: reader, limit: options.bodyLimit, request: summary))
+      }
     }
   }
 }

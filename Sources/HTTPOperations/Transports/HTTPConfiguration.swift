@@ -58,8 +58,13 @@ public struct HTTPConfiguration: Sendable, Hashable {
   /// is not 60 seconds, which is the default, uses that.
   public var timeout = Duration.seconds(60)
   /// The maximum number of connections, and of requests at the same time, to a host. Further requests
-  /// wait, without a timeout.
+  /// wait for at most ``connectionWait``. A request that is made inside the function of a stream ends
+  /// in a ``HTTPTransferError/Reason/deadlock`` if such streams hold all of them.
   public var connectionsPerHost = 64
+  /// The maximum time that requests wait because ``connectionsPerHost`` others of their host are
+  /// running. It begins again when one of the waiting requests begins, so a long queue that moves does
+  /// not end in an error. Only for Linux.
+  public var connectionWait = Duration.seconds(3_600)
   /// The maximum size of the headers of a response in bytes, including those of informational
   /// responses and of the trailer. libcurl has limits of its own: 100 KB for a line, and 300 KB for
   /// all. Only for Linux.

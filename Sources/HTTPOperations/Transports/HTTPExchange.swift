@@ -78,6 +78,14 @@ package final class HTTPExchange: Sendable {
     cancel()
   }
 
+  /// Calls a function of the user, for whose requests the connection of this exchange does not become
+  /// free.
+  func whileHeld<Value>(
+    _ body: nonisolated(nonsending) () async throws -> Value
+  ) async throws -> Value {
+    try await HeldConnection.held(to: request.host, on: transport, during: body)
+  }
+
   /// Ends the exchange. Has no effect if it has ended.
   func cancel(by error: any Error = CancellationError()) {
     if !machine.withLock({ $0.cancelled(by: error) }) { return }

@@ -78,7 +78,7 @@ extension HTTPRequestBody {
         let next = stream()
         var rest = count
         try await send(on: exchange, progress) {
-          let bytes = try await next()
+          let bytes = try await exchange.whileHeld { try await next() }
           rest = rest.map { $0 - (bytes?.count ?? 0) }
           if let rest, rest < 0 || rest > 0 && bytes == nil {
             throw HTTPTransportError(

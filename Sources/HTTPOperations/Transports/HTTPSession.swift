@@ -32,8 +32,8 @@ public final class HTTPSession: Sendable {
   /// Creates a session.
   ///
   /// - Parameter configuration: The configuration.
-  /// - Precondition: The `timeout`, the `connectionsPerHost` and the `headerLimit` of the
-  ///   configuration are positive.
+  /// - Precondition: The `timeout`, the `connectionsPerHost`, the `connectionWait` and the
+  ///   `headerLimit` of the configuration are positive.
   public convenience init(_ configuration: HTTPConfiguration = HTTPConfiguration()) {
     #if canImport(Darwin)
       self.init(configuration, on: URLSessionTransport(configuration))
@@ -45,8 +45,8 @@ public final class HTTPSession: Sendable {
   package init(_ configuration: HTTPConfiguration, on transport: any HTTPTransport) {
     precondition(
       configuration.timeout > .zero && configuration.connectionsPerHost > 0
-        && configuration.headerLimit > 0,
-      "the timeout and the limits of a session must be positive")
+        && configuration.connectionWait > .zero && configuration.headerLimit > 0,
+      "the times and the limits of a session must be positive")
     self.configuration = configuration
     self.transport = transport
   }
@@ -71,12 +71,17 @@ public final class HTTPSession: Sendable {
     var refusals = 0
     while true {
       try Task.checkCancellation()
-      let exchange = HTTPExchange(
-        try route.transportRequest(
-          timeout: configuration.timeout, onNewConnection: needsNewConnection,
-          expectsLargeBody: expectsLargeBody),
-        on: transport)
       let (body, summary) = (route.body, route.summary)
+      let next = try route.transportRequest(
+        timeout: configuration.timeout, onNewConnection: needsNewConnection,
+        expectsLargeBody: expectsLargeBody)
+      let limit = configuration.connectionsPerHost
+      if HeldConnection.count(to: next.host, on: transport) >= limit {
+        throw HTTPTransferError(
+          HTTPTransportError(.deadlock, "connectionsPerHost is \(limit)", wasSent: false),
+          of: summary)
+      }
+      let exchange = HTTPExchange(next, on: transport)
       do {
         let end = try await withTaskCancellationHandler {
           if !body.needsSender(reporting: sent) {

@@ -4,7 +4,7 @@ package import Foundation
 /// follow redirects.
 ///
 /// It calls the methods of an exchange in the section "For transports", from one thread at a time.
-package protocol HTTPTransport: Sendable {
+package protocol HTTPTransport: AnyObject, Sendable {
   /// Whether the bodies of its responses are already decompressed.
   var decompressesBodies: Bool { get }
 
@@ -47,4 +47,9 @@ package struct HTTPTransportRequest: Sendable {
   /// Whether the body of the response is probably large, so that the transport may use more memory
   /// to receive it.
   package let expectsLargeBody: Bool
+
+  /// What identifies the host, for the limit of its connections.
+  var host: String {
+    "\(url.scheme ?? "")://\(url.host ?? ""):\(url.port ?? 0)".lowercased()
+  }
 }

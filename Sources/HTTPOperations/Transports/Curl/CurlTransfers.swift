@@ -12,6 +12,8 @@
     private let multi: CurlMulti
     private let settings: CurlSettings
     private let limit: Int
+    /// How long requests wait at most while none of their host begins, in nanoseconds.
+    private let longestWait: Int64
     private var transfers: [ObjectIdentifier: CurlTransfer] = [:]
     private var hosts: [String: Host] = [:]
     private let news = CurlNews()
@@ -23,6 +25,8 @@
       self.multi = multi
       settings = CurlSettings(configuration)
       limit = configuration.connectionsPerHost
+      // Sums of times do not overflow.
+      longestWait = min(configuration.connectionWait.inNanoseconds, .max / 4)
     }
 
     /// How long others wait for a transfer that opens a connection, in nanoseconds.
@@ -31,7 +35,9 @@
     private struct Host {
       var runningCount = 0
       /// Some of them may have ended.
-      var waiting = FIFOQueue<HTTPExchange>()
+      var waiting = FIFOQueue<(exchange: HTTPExchange, since: Int64)>()
+      /// The time at which the last request began, in nanoseconds.
+      var lastBegin = Int64.min
       /// The transfer that may open a connection, while its request is not sent yet. Others wait for
       /// it for a limited time, because they may use the same connection of HTTP/2.
       var opener: (transfer: ObjectIdentifier, deadline: Int64)?
@@ -41,13 +47,14 @@
 
     func start(_ exchange: HTTPExchange) {
       let host = exchange.request.host
-      hosts[host, default: Host()].waiting.append(exchange)
+      hosts[host, default: Host()].waiting.append((exchange, MonotonicTime.now))
       beginNext(of: host)
     }
 
     private func begin(_ exchange: HTTPExchange) {
       let host = exchange.request.host
       hosts[host]?.runningCount += 1
+      hosts[host]?.lastBegin = MonotonicTime.now
       if settings.mayShareConnection(exchange.request), hosts[host]?.needsManyConnections == false {
         let deadline = MonotonicTime.now + Self.openingTime
         hosts[host]?.opener = (ObjectIdentifier(exchange), deadline)
@@ -65,9 +72,40 @@
       while let state = hosts[host], state.runningCount < limit, state.opener == nil,
         let next = hosts[host]?.waiting.popFirst()
       {
-        if !next.hasEnded { begin(next) }
+        if !next.exchange.hasEnded { begin(next.exchange) }
       }
+      if let deadline = waitDeadline(of: host) { nextCheck = min(nextCheck, deadline) }
       if hosts[host]?.runningCount == 0 { hosts[host] = nil }
+    }
+
+    /// The time at which the first waiting request of a host has waited too long; nil if there is
+    /// none, or if it waits only for another one that opens a connection.
+    ///
+    /// As long as others begin, the time does not count: a queue that moves is only long.
+    private func waitDeadline(of host: String) -> Int64? {
+      guard hosts[host]?.runningCount == limit, let first = hosts[host]?.waiting.first else {
+        return nil
+      }
+      return max(first.since, hosts[host]?.lastBegin ?? 0) + longestWait
+    }
+
+    /// Ends the requests of a host that have waited too long.
+    private func endWaiting(of host: String, at now: Int64) {
+      while let deadline = waitDeadline(of: host) {
+        if deadline > now {
+          nextCheck = min(nextCheck, deadline)
+          return
+        }
+        guard let exchange = hosts[host]?.waiting.popFirst()?.exchange, !exchange.hasEnded else {
+          continue
+        }
+        let time = Duration.nanoseconds(longestWait).readableTime
+        exchange.end(
+          HTTPTransportError(
+            .connectionsInUse, "none of its \(limit) requests ended within \(time)", wasSent: false)
+        )
+        news.add(exchange)
+      }
     }
 
     /// A transfer of a host has opened its connection, or found one, or could not.
@@ -155,6 +193,7 @@
           beginNext(of: host)
         }
       }
+      for host in Array(hosts.keys) { endWaiting(of: host, at: now) }
       for transfer in transfers.values {
         if transfer.deadline > now {
           nextCheck = min(nextCheck, transfer.deadline)
@@ -233,13 +272,6 @@
     func taken() -> [HTTPExchange] {
       (byteCount, roundCount, isUrgent) = (0, 0, false)
       return exchange(&exchanges, with: [])
-    }
-  }
-
-  extension HTTPTransportRequest {
-    /// What identifies the host, for the limit of its connections.
-    fileprivate var host: String {
-      "\(url.scheme ?? "")://\(url.host ?? ""):\(url.port ?? 0)".lowercased()
     }
   }
 #endif
