@@ -4,7 +4,12 @@ internal import SQLiteSupport
 extension MirrorStore {
   /// Returns the local state of a record, without fields that the file computes; nil if there is
   /// none.
-  func local(_ id: RecordID) throws -> DatabaseRecord? { try Self.local(id, on: connection) }
+  func local(_ id: RecordID) throws -> DatabaseRecord? {
+    guard let record = try Self.local(id, on: connection) else { return nil }
+    guard let values = setAside[id] else { return record }
+    return DatabaseRecord(
+      id, fields: record.fields.merging(values) { $1 }, tag: record.tag, modified: record.modified)
+  }
 
   static func local(
     _ id: RecordID, on connection: SQLiteConnection
@@ -113,22 +118,31 @@ extension MirrorStore {
   }
 
   /// Saves a record, and returns it as it was saved.
-  func save(_ record: DatabaseRecord) throws -> DatabaseRecord {
-    // A trigger that updates its own row, such as with the time, would run again and again.
-    let hasTriggers = try connection.table(record.id.type)?.hasOtherTriggers ?? false
-    if hasTriggers { try connection.execute("PRAGMA recursive_triggers = OFF") }
-    defer {
-      if hasTriggers {
-        // Later requests need it, even if this one is cancelled.
-        connection.ignoringCancellation {
-          try? connection.execute("PRAGMA recursive_triggers = ON")
-        }
+  mutating func save(_ record: DatabaseRecord) throws -> DatabaseRecord {
+    let saved = try withTriggersOnce(for: record.id.type) {
+      guard case .saved(let saved) = try connection.apply(.save(record, .ifUnchanged)) else {
+        preconditionFailure("the reply to a save must be a saved record")
       }
+      return saved
     }
-    guard case .saved(let saved) = try connection.apply(.save(record, .ifUnchanged)) else {
-      preconditionFailure("the reply to a save must be a saved record")
+    if let values = setAside[record.id], record.changedKeys.isSuperset(of: values.keys) {
+      setAside[record.id] = nil
     }
     return saved
+  }
+
+  /// Runs a body without recursive triggers: one that updates its own row, such as with the time, would run again
+  /// and again.
+  func withTriggersOnce<Result>(for type: String, _ body: () throws -> Result) throws -> Result {
+    guard try connection.table(type)?.hasOtherTriggers == true else { return try body() }
+    try connection.execute("PRAGMA recursive_triggers = OFF")
+    defer {
+      // Later requests need it, even if this one is cancelled.
+      connection.ignoringCancellation {
+        try? connection.execute("PRAGMA recursive_triggers = ON")
+      }
+    }
+    return try body()
   }
 }
 

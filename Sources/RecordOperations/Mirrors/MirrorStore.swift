@@ -24,6 +24,8 @@ struct MirrorStore {
   private(set) var insertedCount: Int64 = 0
   /// The conflicts about which the caller has not decided yet.
   var undecided: [MirrorConflict] = []
+  /// The values of records that were set aside, until the records are saved.
+  var setAside: [RecordID: [String: FieldValue]] = [:]
 
   init(
     _ connection: SQLiteConnection, of mirror: RecordMirror, decisions: [RecordID: MirrorDecision]
@@ -119,11 +121,16 @@ struct MirrorStore {
     var errors: [RecordID: RecordError] = [:]
     while !waiting.isEmpty {
       let count = waiting.count
+      var holders: [RecordID: RecordID] = [:]
       waiting = try waiting.filter { record in
-        errors[record.id] = try error(ofIntegrating: record)
-        return errors[record.id] != nil
+        guard case .refused(let error, let holder) = try attempt(record) else { return false }
+        (errors[record.id], holders[record.id]) = (error, holder?.id)
+        return true
       }
-      if waiting.count == count { break }
+      if waiting.count == count {
+        waiting = try exchange(waiting, holders)
+        if waiting.count == count { break }
+      }
     }
     if waiting.isEmpty { return }
     if stage != .page, try undoDeletions(preventing: Array(errors.values)) {
@@ -163,12 +170,15 @@ struct MirrorStore {
     try integrate([DatabaseRecord(id, fields: base.fields, tag: base.tag)])
   }
 
-  /// - Returns: The error of a record that cannot be stored; nil if it was stored.
-  private mutating func error(ofIntegrating record: DatabaseRecord) throws -> RecordError? {
+  /// Stores a record, unless the file refuses it.
+  mutating func attempt(_ record: DatabaseRecord) throws -> UniqueAttempt<Void> {
     do {
       try savepoint(checkingReferencesOf: record) { store in try store.integrate(record) }
-      return nil
-    } catch { return try connection.failure(error, of: record.id) }
+      return setAside[record.id] == nil ? .saved(()) : .stays
+    } catch {
+      let holder = (error as? UniqueViolation)?.holder
+      return .refused(try connection.failure(error, of: record.id), holder: holder)
+    }
   }
 
   /// Stores records that refer to each other.
@@ -220,11 +230,12 @@ struct MirrorStore {
   /// Runs a body in a savepoint. If it throws, nothing is reported either.
   mutating func savepoint<Result>(_ body: (inout MirrorStore) throws -> Result) throws -> Result {
     let (reported, questions, inserted) = (changes.count, undecided.count, insertedCount)
-    let connection = connection
+    let (connection, setAside) = (connection, setAside)
     do { return try connection.savepoint { try body(&self) } } catch {
       changes.removeLast(changes.count - reported)
       undecided.removeLast(undecided.count - questions)
       insertedCount = inserted
+      self.setAside = setAside
       throw error
     }
   }

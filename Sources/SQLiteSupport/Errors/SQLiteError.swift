@@ -119,10 +119,14 @@ package struct SQLiteError: Error {
   /// Whether a row with the same primary key or row ID exists.
   package var isPrimaryKeyViolation: Bool { code == Self.primaryKey || code == Self.rowID }
 
+  /// Whether a row with the same values of a UNIQUE constraint exists.
+  package var isUniqueViolation: Bool { code == Self.unique }
+
   // The C macros of these codes are not imported.
   private static let foreignKey = SQLITE_CONSTRAINT | (3 << 8)
   private static let primaryKey = SQLITE_CONSTRAINT | (6 << 8)
   private static let trigger = SQLITE_CONSTRAINT | (7 << 8)
+  private static let unique = SQLITE_CONSTRAINT | (8 << 8)
   private static let rowID = SQLITE_CONSTRAINT | (10 << 8)
 }
 

@@ -33,26 +33,20 @@ extension SQLiteConnection {
     }
   }
 
-  /// Applies each change separately.
+  /// Applies each change, so that a failure has no effect on the others. Saves that take unique values from one
+  /// another are applied together.
   ///
   /// - Parameter isEnforcing: Whether each change has to obey deferred foreign keys.
   /// - Throws: A ``SQLiteError`` that concerns the whole request.
   private func applyEach(
     _ changes: [RecordChange], enforcingDeferred isEnforcing: Bool = false
   ) throws -> [RecordReply] {
-    try changes.map { change in
-      do {
-        return try savepoint {
-          let reply = try apply(change)
-          if isEnforcing, hasDeferredViolations {
-            throw RecordError(.referenceViolated(change.id))
-          }
-          return reply
-        }
-      } catch {
-        return .failed(try failure(error, of: change.id))
-      }
+    func applyOne(_ change: RecordChange) throws -> RecordReply {
+      let reply = try apply(change)
+      if isEnforcing, hasDeferredViolations { throw RecordError(.referenceViolated(change.id)) }
+      return reply
     }
+    return try applyInOrder(changes) { change in try self.savepoint { try applyOne(change) } }
   }
 
   /// Applies all changes or none.
@@ -60,10 +54,40 @@ extension SQLiteConnection {
   /// - Throws: An ``AtomicFailure`` if a change fails; a ``SQLiteError`` that concerns the whole
   ///   request.
   private func applyAll(_ batch: RecordBatch) throws -> [RecordReply] {
-    try batch.changes.enumerated().map { index, change in
-      do { return try apply(change) } catch {
-        throw AtomicFailure(
-          replies: batch.replies(failing: index, with: try failure(error, of: change.id)))
+    try applyInOrder(batch.changes, apply) { index, error in
+      throw AtomicFailure(replies: batch.replies(failing: index, with: error))
+    }
+  }
+
+  /// - Parameters:
+  ///   - apply: Applies a change.
+  ///   - fail: Called with the place and the error of each change that fails.
+  private func applyInOrder(
+    _ changes: [RecordChange], _ apply: @escaping (RecordChange) throws -> RecordReply,
+    orFail fail: (Int, RecordError) throws -> Void = { _, _ in }
+  ) throws -> [RecordReply] {
+    var exchanged: [RecordID: Result<RecordReply, RecordError>] = [:]
+    return try changes.enumerated().map { index, change in
+      if exchanged[change.id] == nil {
+        do { return try apply(change) } catch {
+          if let holder = (error as? UniqueViolation)?.holder {
+            let open = changes[index...].saves.filter { exchanged[$0.key] == nil }
+            if open[holder.id] != nil {
+              var exchange = SQLiteExchange(connection: self, changes: open, save: apply)
+              exchanged.merge(try exchange.settle(change.id)) { $1 }
+            }
+          }
+          if exchanged[change.id] == nil {
+            exchanged[change.id] = .failure(try failure(error, of: change.id))
+          }
+        }
+      }
+      switch exchanged.removeValue(forKey: change.id) {
+      case .success(let reply)?: return reply
+      case .failure(let error)?:
+        try fail(index, error)
+        return .failed(error)
+      case nil: preconditionFailure("the change must be settled")
       }
     }
   }
@@ -74,6 +98,7 @@ extension SQLiteConnection {
   func failure(_ error: any Error, of id: RecordID) throws -> RecordError {
     guard isInTransaction else { throw error }
     switch error {
+    case let violation as UniqueViolation: return try failure(violation.error, of: id)
     case var error as RecordError:
       error.record = id
       return error

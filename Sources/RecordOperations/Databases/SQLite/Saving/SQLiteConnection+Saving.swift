@@ -10,7 +10,7 @@ internal import SQLiteSupport
 extension SQLiteConnection {
   /// Applies a change.
   ///
-  /// - Throws: A ``SQLiteError``; a ``RecordError`` with the reason why the change fails.
+  /// - Throws: A ``SQLiteError``; a ``UniqueViolation``; a ``RecordError`` with the reason why the change fails.
   func apply(_ change: RecordChange) throws -> RecordReply {
     guard change.id.zone == .default else {
       throw RecordError(
@@ -68,6 +68,10 @@ extension SQLiteConnection {
       }
     } catch let error as SQLiteError where error.isForeignKeyViolation {
       throw try violation(bySaving: values) ?? error
+    } catch let error as SQLiteError where error.isUniqueViolation {
+      throw UniqueViolation(
+        error: error,
+        holder: try holder(of: values, savedAs: key, exists: state.exists, in: table))
     }
     if let edited = record.edited {
       // The time of a later edit of another field stays.

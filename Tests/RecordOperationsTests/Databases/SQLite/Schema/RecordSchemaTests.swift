@@ -20,7 +20,7 @@ import Testing
     ) { $0.text(at: 0) ?? "" }
   }
 
-  @Test func `D16: a declared field has a column, so that queries for it find nothing`()
+  @Test func `D17: a declared field has a column, so that queries for it find nothing`()
     async throws
   {
     let folder = try TemporaryFolder()
@@ -51,7 +51,7 @@ import Testing
     #expect(try await database.allChanges(since: token).changed.isEmpty)
   }
 
-  @Test func `D16: a renamed field keeps its values, which are reported as changes`() async throws {
+  @Test func `D17: a renamed field keeps its values, which are reported as changes`() async throws {
     let folder = try TemporaryFolder()
     let database = SQLiteRecordDatabase(folder.file())
     try await database.adopt([
@@ -82,7 +82,7 @@ import Testing
     #expect(try schema(of: folder) == before)
   }
 
-  @Test func `D16: a removed field is dropped with its indexes, and reported`() async throws {
+  @Test func `D17: a removed field is dropped with its indexes, and reported`() async throws {
     let folder = try TemporaryFolder()
     let database = SQLiteRecordDatabase(folder.file())
     try await database.adopt([Self.book])
@@ -102,7 +102,7 @@ import Testing
     try await database.save(record("3", ["title": 7]))
   }
 
-  @Test func `D16: an index that is unique refuses records, and names those that are the same`()
+  @Test func `D17: an index that is unique refuses records, and names those that are the same`()
     async throws
   {
     let folder = try TemporaryFolder()
@@ -148,7 +148,7 @@ import Testing
       (RecordSchema("Other", fields: ["new": .integer]), #"Other has no column "new""#),
       (RecordSchema("_record_x", fields: [:]), "is reserved"),
     ])
-  func `D16: a schema that does not fit changes nothing, and the error says why`(
+  func `D17: a schema that does not fit changes nothing, and the error says why`(
     schema: RecordSchema, text: String
   ) async throws {
     let folder = try TemporaryFolder()
@@ -163,7 +163,7 @@ import Testing
     #expect(try self.schema(of: folder) == before)
   }
 
-  @Test func `D16: fields of a mirrored type are not renamed or removed here`() async throws {
+  @Test func `D17: fields of a mirrored type are not renamed or removed here`() async throws {
     let folder = try TemporaryFolder()
     let database = SQLiteRecordDatabase(folder.file())
     let remote = MemoryRecordDatabase()
