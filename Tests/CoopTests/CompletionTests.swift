@@ -23,7 +23,7 @@ import Testing
       ["cancel", "check", "copy", "forget", "init", "list", "retry", "send", "serve", "show"]
     ),
     ("coop journal postgresql://flows@db/app sh", ["show"]),
-    ("coop flow ", ["log", "run", "schema", "show", "status"]),
+    ("coop flow ", ["log", "run", "runs", "schema", "show", "status"]),
     // Options, and their values.
     ("coop flow run --js", ["--json"]),
     ("coop flow run --state ", files),

@@ -34,6 +34,8 @@ extension FlowPageTests {
         }
         #expect(try await state() == "running")
         #expect(try await status(flow) == ["a running", "b waiting", "c waiting"])
+        let printed = try await flow.flow("status", "f.json").text
+        #expect(printed.contains(": running in process \(process)\n"), "\(printed)")
         let log = try await flow.flow("log", "f.json", "a")
         #expect(log.error.hasPrefix("coop flow: 'a' is running; --follow "), "\(log.error)")
         let html = try await page.get(run).text
@@ -48,6 +50,7 @@ extension FlowPageTests {
       }
     }
     #expect(try await status(flow) == ["a interrupted", "b not run", "c not run"])
+    #expect(try await flow.flow("status", "f.json").text.contains(": interrupted\n"))
     let log = try await flow.flow("log", "f.json", "a")
     #expect(log.error == "coop flow: 'a' was interrupted; `coop flow run` runs it again\n")
     let listed = try await Program.coop("journal", flow.journal, "list").run()

@@ -19,5 +19,7 @@ public struct FlowEvent: Sendable {
   public let flow: String
   /// The number of the run.
   public let run: Int
+  /// The name that ``FlowRunOptions/name`` gave the run.
+  public let name: String?
   public let kind: Kind
 }

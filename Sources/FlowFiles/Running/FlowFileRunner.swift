@@ -86,11 +86,12 @@ struct FlowFileRunner: Sendable {
     if !folder.isBesideFile { try start.checkFile() }
     try check(start.run, beside: lock.others)
     return Beginning(
-      lock: lock, start: start, definitions: definitions, reporter: reporter(start.run.number))
+      lock: lock, start: start, definitions: definitions,
+      reporter: reporter(start.run.number, named: start.run.name))
   }
 
-  private func reporter(_ run: Int) -> FlowReporter {
-    FlowReporter(flow: file.name, run: run, hiding: secrets, onEvent: onEvent)
+  private func reporter(_ run: Int, named name: String? = nil) -> FlowReporter {
+    FlowReporter(flow: file.name, run: run, named: name, hiding: secrets, onEvent: onEvent)
   }
 
   /// The files that no other run may use at the same time.

@@ -11,6 +11,10 @@ public struct FlowReport: Sendable {
   public let name: String?
   public let began: Date
   public let state: FlowRunState
+  /// The number of the process that works on the run; nil if none does.
+  public let process: Int32?
+  /// Why the run was cancelled; nil for another state.
+  package let cancellationReason: String?
   /// How the steps have ended, in the order of the file, and after them the failed children. A step that
   /// no option includes, or that has not ended, has none.
   public let ends: [FlowEnd]
@@ -27,6 +31,8 @@ public struct FlowReport: Sendable {
     self.begun = begun
     (flow, self.run, name, self.state) = (file.name, run.number, run.name, state)
     (began, selection) = (Date(milliseconds: run.began), run.selection)
+    process = state == .running ? run.process : nil
+    cancellationReason = state == .cancelled ? run.reason : nil
     self.ends = ends
     indices = Dictionary(ends.enumerated().map { (ExactText($1.unit), $0) }) { first, _ in first }
   }
@@ -69,7 +75,7 @@ public struct FlowReport: Sendable {
 
   /// Reads a run from the journal.
   ///
-  /// - Parameter isRunning: Whether a process runs the flow.
+  /// - Parameter isRunning: Whether a process has the lock of the run.
   init(
     _ file: FlowFile, _ run: FlowRunRecord, _ journal: FlowJournal, isRunning: Bool
   ) async throws {
@@ -86,7 +92,7 @@ public struct FlowReport: Sendable {
     let children = ends.values.filter { $0.unit.contains("[") }
       .sorted { ExactText($0.unit) < ExactText($1.unit) }
     self.init(
-      file, run, run.state ?? (isRunning && run.hasProcess ? .running : .interrupted),
+      file, run, run.state(isLocked: isRunning),
       steps + children, run.state == nil ? try await journal.begun(ofRun: run.number) : [:])
   }
 }

@@ -4,17 +4,20 @@ import CompositeOperations
 final class FlowReporter: Sendable {
   let flow: String
   let run: Int
+  /// The name of the run.
+  private let name: String?
   private let secrets: FlowSecrets
   private let onEvent: @Sendable (FlowEvent) -> Void
   private let endedSteps = Lock(0)
   private let progress = Promise<@Sendable (Int) -> Void>()
 
   init(
-    flow: String, run: Int, hiding secrets: FlowSecrets,
+    flow: String, run: Int, named name: String?, hiding secrets: FlowSecrets,
     onEvent: @escaping @Sendable (FlowEvent) -> Void
   ) {
     self.flow = flow
     self.run = run
+    self.name = name
     self.secrets = secrets
     self.onEvent = onEvent
   }
@@ -32,7 +35,7 @@ final class FlowReporter: Sendable {
   @Sendable func message(_ text: String) { report(.message(secrets.hidden(in: text))) }
 
   func report(_ kind: FlowEvent.Kind) {
-    onEvent(FlowEvent(flow: flow, run: run, kind: kind))
+    onEvent(FlowEvent(flow: flow, run: run, name: name, kind: kind))
   }
 
   private func stepEnded() {

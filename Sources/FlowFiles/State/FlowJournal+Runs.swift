@@ -19,11 +19,13 @@ struct FlowRunRecord: Sendable {
   var state: FlowRunState?
   /// When it ended, was interrupted, or was begun or continued last, in milliseconds since 1970.
   var updated: Int64
-  /// Whether a process has begun or continued it and has not stored its end.
-  var hasProcess = false
+  /// The process that has begun or continued it and has not stored its end.
+  var process: Int32?
+  /// Why it has failed or was cancelled.
+  private(set) var reason: String?
 
   fileprivate static let columns =
-    "number, file, \"values\", selection, began, name, state, updated, process"
+    "number, file, \"values\", selection, began, name, state, updated, process, reason"
 
   fileprivate init(_ row: SQLiteStatement) {
     number = Int(row.integer(at: 0))
@@ -34,7 +36,15 @@ struct FlowRunRecord: Sendable {
     name = row.text(at: 5)
     state = row.text(at: 6).flatMap(FlowRunState.init(rawValue:))
     updated = row.integer(at: 7)
-    hasProcess = row.text(at: 8) != nil
+    process = row.text(at: 8) == nil ? nil : Int32(truncatingIfNeeded: row.integer(at: 8))
+    reason = row.text(at: 9)
+  }
+
+  /// The state as it is now.
+  ///
+  /// - Parameter isLocked: Whether a process has the lock of the run.
+  func state(isLocked: Bool) -> FlowRunState {
+    state ?? (isLocked && process != nil ? .running : .interrupted)
   }
 
   init(
@@ -70,6 +80,31 @@ extension FlowJournal {
           number DESC LIMIT 1
         """, [.text(flow), name.map { .text($0) } ?? .null], FlowRunRecord.init)
     }
+  }
+
+  /// Returns all runs in the order of their numbers, each with the time until which it was worked on: its
+  /// end, or the last sign of a process.
+  func allRuns() async throws -> [(run: FlowRunRecord, last: Int64)] {
+    try await worker.run { [flow] connection in
+      try connection.fetchAll(
+        // The end of a run that was cancelled or replaced is stored later than its last work.
+        """
+        SELECT \(FlowRunRecord.columns), iif(state IN ('succeeded', 'failed'), updated,
+          coalesce(\(Self.signOfLife(ofRun: "this.number")), updated))
+        FROM flow_run AS this WHERE flow = ?1 ORDER BY number
+        """, [.text(flow)]
+      ) { (FlowRunRecord($0), $0.integer(at: 10)) }
+    }
+  }
+
+  /// When a process has last worked on a run, as far as its steps show it, in SQL.
+  private static func signOfLife(ofRun run: String) -> String {
+    """
+    (SELECT max(time) FROM (
+      SELECT time FROM flow_life WHERE flow = ?1 AND run = \(run)
+      UNION ALL SELECT began FROM flow_size WHERE flow = ?1 AND run = \(run)
+      UNION ALL SELECT max(coalesce(ended, began)) FROM flow_step WHERE flow = ?1 AND run = \(run)))
+    """
   }
 
   /// Returns the numbers of the runs with a name.
@@ -308,10 +343,7 @@ extension FlowJournal {
     try await worker.run { [flow] connection in
       try connection.fetchOne(
         """
-        SELECT max(time) FROM (
-          SELECT time FROM flow_life WHERE flow = ?1 AND run = ?2
-          UNION ALL SELECT began FROM flow_size WHERE flow = ?1 AND run = ?2
-          UNION ALL SELECT max(coalesce(ended, began)) FROM flow_step WHERE flow = ?1 AND run = ?2
+        SELECT max(time) FROM (SELECT \(Self.signOfLife(ofRun: "?2")) AS time
           UNION ALL SELECT max(ended) FROM flow_success WHERE flow = ?1 AND run = ?2)
         """, [.text(flow), .integer(Int64(number))]
       ) { $0.text(at: 0) == nil ? nil : $0.integer(at: 0) } ?? nil

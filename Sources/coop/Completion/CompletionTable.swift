@@ -55,6 +55,8 @@ enum CompletionTable {
         ] + observation + [help]),
       CompletionNode("show", "prints a diagram", positions: [.file], options: [help]),
       CompletionNode(
+        "runs", "lists the runs", positions: [.file], options: [state, json, help]),
+      CompletionNode(
         "status", "shows the last run", positions: [.file], options: [shownRun, state, help]),
       CompletionNode(
         "log", "shows the output of a step", positions: [.file, .names(.steps)],

@@ -6,9 +6,9 @@ import SystemSupport
 /// The arguments of `coop flow`.
 struct FlowArguments {
   enum Action: String, CaseIterable {
-    case run, show, status, log, schema
+    case run, show, runs, status, log, schema
 
-    static var names: String { "run, show, status, log or schema" }
+    static var names: String { "run, show, runs, status, log or schema" }
   }
 
   let action: Action
@@ -61,6 +61,7 @@ struct FlowArguments {
     case .run:
       "--set, --state, --run, --keep-going, --fresh, --force, --from, --only, --dry-run, --on, "
         + "--queue, --output, --timeline, --trace or --json"
+    case .runs: "--state or --json"
     case .status: "--run or --state"
     case .log: "--follow, --run or --state"
     case .show, .schema: "no options"
@@ -73,8 +74,8 @@ struct FlowArguments {
   ) throws(UsageError) -> Bool {
     switch (argument.text, action) {
     // The second one is its name in an earlier version.
-    case ("--state", .run), ("--state", .status), ("--state", .log),
-      ("--journal", .run), ("--journal", .status), ("--journal", .log):
+    case ("--state", .run), ("--state", .runs), ("--state", .status), ("--state", .log),
+      ("--journal", .run), ("--journal", .runs), ("--journal", .status), ("--journal", .log):
       state = try text(argument.text ?? "", "the path of a folder", &rest)
     case ("--follow", .log), ("-f", .log): follows = true
     case ("--set", .run):
@@ -109,7 +110,7 @@ struct FlowArguments {
       }
       address = text
     case ("--queue", .run): queue = try text("--queue", "the name of a queue", &rest)
-    case ("--json", .run): isJSON = true
+    case ("--json", .run), ("--json", .runs): isJSON = true
     case ("--output", .run):
       let text = try text("--output", FlowOutputMode.names, &rest)
       guard let mode = FlowOutputMode(rawValue: text) else {
@@ -135,7 +136,7 @@ struct FlowArguments {
   private mutating func takePositions(_ positions: [String]) throws(UsageError) {
     let expected: [String] =
       switch action {
-      case .run, .show, .status: ["FILE"]
+      case .run, .show, .runs, .status: ["FILE"]
       case .log: ["FILE", "STEP"]
       case .schema: []
       }

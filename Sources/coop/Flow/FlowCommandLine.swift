@@ -1,13 +1,14 @@
 import CommandLineOperations
 import FlowFiles
 
-/// `coop flow run|show|status|log|schema FILE …`
+/// `coop flow run|show|runs|status|log|schema FILE …`
 struct FlowCommandLine {
   static let usage = """
     usage: coop flow run FILE [STEP]… [--set NAME=TEXT]… [--state FOLDER] [--keep-going] [--run NAME] [--fresh] [--force]
                               [--from STEP]… [--only STEP]… [--dry-run] [--on ADDRESS] [--queue QUEUE] [--output MODE]
                               [--json] [--trace FILE] [--timeline FILE]
            coop flow show FILE
+           coop flow runs FILE [--state FOLDER] [--json]
            coop flow status FILE [--run NAME] [--state FOLDER]
            coop flow log FILE STEP [--run NAME] [--follow] [--state FOLDER]
            coop flow schema
@@ -19,6 +20,7 @@ struct FlowCommandLine {
                         the manual ones. A step is current if it has succeeded in this run, or has outputs; and if its
                         definition, its inputs, its outputs and what it needs are as they were
       show              prints the graph as a Mermaid diagram
+      runs              lists the runs with their names, values, states, begins and durations
       status            prints the steps of the last run
       log               prints the output of a step, or of a child such as 'step[value]'
       schema            prints a JSON schema of the format, for editors
@@ -41,7 +43,7 @@ struct FlowCommandLine {
       --output MODE     the output of the commands: quiet (only in the logs), live (each line after the name of its
                         step) or grouped (all lines of a step when it ends); default: the 'output' of FILE, or quiet
       --follow, -f      prints the log as it grows, until the step has ended
-      --json            prints a line with a JSON object for each event
+      --json            prints a line with a JSON object for each event of a run, or for each run
     \(TraceOptions.usage)
 
     The commands run in the folder of FILE. Their output is in .flow/FLOW/runs/RUN/STEP.log beside FILE.
@@ -69,6 +71,7 @@ struct FlowCommandLine {
       switch arguments.action {
       case .run: return try await FlowRunCommand(arguments).run()
       case .show: try FlowQueries(arguments).show()
+      case .runs: try await FlowQueries(arguments).runs()
       case .status: try await FlowQueries(arguments).status()
       case .log: try await FlowQueries(arguments).log()
       case .schema: try StandardOutput().write(Array("\(FlowSchema.json)\n".utf8))

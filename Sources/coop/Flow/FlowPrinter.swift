@@ -80,6 +80,7 @@ struct FlowPrinter: Sendable {
     json.member("time", "\(CivilTime(EventTime.wallClockNow))")
     json.member("flow", event.flow)
     json.member("run", event.run)
+    if let name = event.name { json.member("name", name) }
   }
 
   /// Writes the output of a command, each line after the name of its step or child.

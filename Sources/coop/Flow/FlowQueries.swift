@@ -3,7 +3,7 @@ import FlowFiles
 import OperationTracing
 import SystemSupport
 
-/// `coop flow show`, `status` and `log`.
+/// `coop flow show`, `runs`, `status` and `log`.
 struct FlowQueries {
   private let arguments: FlowArguments
   private let file: FlowFile
@@ -17,6 +17,16 @@ struct FlowQueries {
 
   /// Prints the graph of the file.
   func show() throws { try write(file.stepGraph.diagram.mermaid) }
+
+  /// Prints a line for each run.
+  func runs() async throws {
+    let runs = try await state.runs()
+    if arguments.isJSON { return try write(runs.map { $0.json(of: file.name) }.joined()) }
+    if runs.isEmpty { return try write("'\(file.name)' has not run yet") }
+    var table = TableLayout(numbers: [0], width: StandardOutput().width)
+    let head = ["run", "name", "began", "duration", "state", "values"]
+    try write(table.text(of: [head] + runs.map(\.cells)))
+  }
 
   /// Prints the steps of the last run.
   func status() async throws {
@@ -37,7 +47,7 @@ struct FlowQueries {
   private func title(_ run: FlowReport) -> String {
     let number = "\(run.run)" + (run.name.map { " (\($0))" } ?? "")
     let options = run.selection.map { " with \($0)" } ?? ""
-    let state = run.state == .cancelled ? "replaced by a later run" : run.state.rawValue
+    let state = run.state.text(in: run.process, run.cancellationReason)
     return
       "run \(number) of '\(file.name)'\(options), began at \(run.began.timeWithSeconds): \(state)"
   }
@@ -72,6 +82,52 @@ struct FlowQueries {
   }
 
   private func write(_ text: String) throws {
+    if text.isEmpty { return }
     try StandardOutput().write(Array((text.hasSuffix("\n") ? text : text + "\n").utf8))
+  }
+}
+
+extension FlowRunState {
+  /// The state for people.
+  ///
+  /// - Parameters:
+  ///   - process: The process that works on the run.
+  ///   - reason: Why it has failed or was cancelled.
+  fileprivate func text(in process: Int32?, _ reason: String?) -> String {
+    rawValue + (process.map { " in process \($0)" } ?? "") + (reason.map { ": \($0)" } ?? "")
+  }
+}
+
+extension FlowRunSummary {
+  fileprivate var cells: [String] {
+    let options = selection.map { ["with \($0)"] } ?? []
+    let values = values.sorted { $0.key < $1.key }.map { "\($0)=\($1)" }
+    return [
+      "\(run)", name ?? "", began.timeWithSeconds, duration.readableTime,
+      state.text(in: process, reason),
+      (values + options).joined(separator: " "),
+    ]
+  }
+
+  /// A line with a JSON object.
+  fileprivate func json(of flow: String) -> String {
+    var json = JSONWriter()
+    json.object { json in
+      json.member("flow", flow)
+      json.member("run", run)
+      if let name { json.member("name", name) }
+      json.name("values")
+      json.object { json in
+        for (name, text) in values.sorted(by: { $0.key < $1.key }) { json.member(name, text) }
+      }
+      if let selection { json.member("selection", selection) }
+      json.member("state", state.rawValue)
+      if let reason { json.member("reason", reason) }
+      if let process { json.member("process", Int(process)) }
+      json.member("began", began.iso8601)
+      json.name("seconds")
+      json.number(duration / .seconds(1))
+    }
+    return json.text + "\n"
   }
 }

@@ -3,8 +3,8 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct FlowArgumentTests {
   @Test(arguments: [
-    ([], "flow: no action; expected run, show, status, log or schema"),
-    (["go"], "flow: unknown action go; expected run, show, status, log or schema"),
+    ([], "flow: no action; expected run, show, runs, status, log or schema"),
+    (["go"], "flow: unknown action go; expected run, show, runs, status, log or schema"),
     (["run"], "flow run: no FILE; expected FILE"),
     (["show", "a", "b"], "flow show: unexpected argument b; expected FILE"),
     (["run", "a", "--run", "a/b"], "flow run: invalid name of a run a/b; expected letters, "),
@@ -20,6 +20,7 @@ import Testing
       "flow run: invalid --output all; expected quiet, live or grouped"
     ),
     (["show", "a", "--json"], "flow show: unknown option --json; expected no options"),
+    (["runs", "a", "--run", "b"], "flow runs: unknown option --run; expected --state or --json"),
     (["log", "a"], "flow log: no STEP; expected FILE and STEP"),
     (["schema", "a"], "flow schema: unexpected argument a; expected no arguments"),
   ])

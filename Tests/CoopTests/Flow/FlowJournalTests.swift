@@ -369,6 +369,29 @@ import Testing
     #expect(try String(contentsOfFile: log, encoding: .utf8).hasSuffix("\nwhy\n"))
   }
 
+  @Test func `L7: each event of --json has the name of its run`() async throws {
+    let flow = try FlowFixture(#""a": {"run": "touch a", "outputs": ["a"]}"#)
+    struct Event: Decodable {
+      let event: String
+      let run: Int
+      let name: String?
+    }
+    func events(_ options: String...) async throws -> [Event] {
+      let printed = try await flow.program(["run", "f.json", "--json"] + options).run()
+      return try printed.text.split(separator: "\n").map {
+        try JSONDecoder().decode(Event.self, from: Data($0.utf8))
+      }
+    }
+    var found = try await events("--run", "one")
+    #expect(found.map(\.event) == ["run-began", "step-began", "step-ended", "run-ended"])
+    #expect(found.allSatisfy { $0.run == 1 && $0.name == "one" })
+    // Also if nothing runs.
+    found = try await events("--run", "two")
+    #expect(found.map(\.name) == ["two", "two"])
+    found = try await events()
+    #expect(found.map(\.name) == [nil, nil])
+  }
+
   @Test func `--json prints events also for a run with nothing to do`() async throws {
     let flow = try FlowFixture(#""a": {"run": "touch a", "outputs": ["a"]}"#)
     #expect(try await flow.run().status == 0)

@@ -7,10 +7,15 @@ import Testing
 struct FlowRunsTests {
   /// A flow whose command for each day waits until the file `go-DAY` exists.
   private func waiting(_ members: String = #""outputs": ["out-${day}"],"#) throws -> FlowFixture {
-    try FlowFixture(
-      """
-      "a": {\(members) "run": "echo ${day} | tee out-${day}; touch began-${day}; while ! test -e go-${day}; do sleep 0.01; done"}
-      """, head: #""values": {"day": "1"},"#)
+    try FlowFixture(Self.steps(members), head: Self.head)
+  }
+
+  private static let head = #""values": {"day": "1"},"#
+
+  private static func steps(_ members: String = #""outputs": ["out-${day}"],"#) -> String {
+    """
+    "a": {\(members) "run": "echo ${day} | tee out-${day}; touch began-${day}; while ! test -e go-${day}; do sleep 0.01; done"}
+    """
   }
 
   private func wait(for name: String, of flow: FlowFixture, or process: Int32) async throws {
@@ -29,7 +34,9 @@ struct FlowRunsTests {
       let status = try await flow.flow("status", "f.json").text
       #expect(status.contains("run 3 of 'f'"), "\(status)")
       let one = try await flow.flow("status", "f.json", "--run", "one").text
-      #expect(one.contains("run 1 (one) of 'f'") && one.contains(": running"), "\(one)")
+      #expect(
+        one.contains("run 1 (one) of 'f'") && one.hasPrefix("run 1 (one) of 'f', began at "),
+        "\(one)")
       let two = try await flow.flow("log", "f.json", "a", "--run", "two").text
       #expect(two.hasSuffix("\n2\n"), "\(two)")
       let other = try await flow.flow("log", "f.json", "a", "--run", "other")
@@ -43,6 +50,84 @@ struct FlowRunsTests {
     let states = FlowFixture.stored(
       "SELECT number || ' ' || coalesce(name, '') || ' ' || state FROM flow_run", in: flow.journal)
     #expect(states == ["1 one succeeded", "2 two succeeded", "3  succeeded"])
+  }
+
+  /// What `coop flow runs --json` prints about a run.
+  private struct Listed: Decodable, Equatable {
+    var flow = "f"
+    let run: Int
+    var name: String?
+    var values: [String: String]
+    var selection: String?
+    let state: String
+    var reason: String?
+    var process: Int32?
+  }
+
+  private func listed(_ flow: FlowFixture) async throws -> [Listed] {
+    let printed = try await flow.flow("runs", "f.json", "--json")
+    #expect(printed.status == 0, "\(printed.error)")
+    return try printed.text.split(separator: "\n").map {
+      try JSONDecoder().decode(Listed.self, from: Data($0.utf8))
+    }
+  }
+
+  @Test func `L7: all runs are listed with names, values, states and processes`() async throws {
+    let flow = try waiting()
+    let none = try await flow.flow("runs", "f.json")
+    #expect(none.text == "'f' has not run yet\n" && none.status == 0)
+    #expect(try await listed(flow).isEmpty)
+    for day in 2...3 { try flow.folder.write("", to: "go-\(day)") }
+    try flow.write(#""a": {"run": "exit 3"}"#, head: #""values": {"day": "0"},"#)
+    #expect(try await flow.run("--only", "a").status == 1)
+    #expect(try await flow.run().status == 1)
+    #expect(try await flow.run("--fresh").status == 1)
+    try flow.write(Self.steps(), head: Self.head)
+    var expected = [
+      Listed(
+        run: 1, values: ["day": "0"], selection: "--only a", state: "failed",
+        reason: "1 step failed"),
+      Listed(run: 2, values: ["day": "0"], state: "failed", reason: "1 step failed"),
+      Listed(run: 3, values: ["day": "0"], state: "failed", reason: "1 step failed"),
+    ]
+    _ = try await flow.program(["run", "f.json", "--run", "one"]).run { process in
+      try await wait(for: "began-1", of: flow, or: process)
+      #expect(try await flow.run("--run", "two", "--set", "day=2").status == 0)
+      expected += [
+        Listed(run: 4, name: "one", values: ["day": "1"], state: "running", process: process),
+        Listed(run: 5, name: "two", values: ["day": "2"], state: "succeeded"),
+      ]
+      #expect(try await listed(flow) == expected)
+      let lines = try await flow.flow("runs", "f.json").text.split(separator: "\n")
+      #expect(lines.count == 6 && lines[0].hasPrefix("run  name  began "), "\(lines)")
+      #expect(lines[4].hasPrefix("  4  one   "), "\(lines)")
+      #expect(lines[4].hasSuffix("  running in process \(process)  day=1"), "\(lines)")
+      #expect(lines[1].hasSuffix("  day=0 with --only a"), "\(lines)")
+      kill(process, SIGKILL)
+      try await eventually { hasEnded(process) }
+    }
+    expected[3] = Listed(run: 4, name: "one", values: ["day": "1"], state: "interrupted")
+    #expect(try await listed(flow) == expected)
+    #expect(
+      try await flow.flow("status", "f.json", "--run", "one").text.contains(": interrupted\n"))
+    try flow.folder.write("", to: "go-1")
+    #expect(try await flow.run("--run", "one").status == 0)
+    expected[3] = Listed(run: 4, name: "one", values: ["day": "1"], state: "succeeded")
+    #expect(try await listed(flow) == expected)
+  }
+
+  @Test func `L7: a run that another one replaces is listed with that run`() async throws {
+    let flow = try waiting()
+    _ = try await flow.program(["run", "f.json"]).run { process in
+      try await wait(for: "began-1", of: flow, or: process)
+      kill(process, SIGKILL)
+    }
+    try flow.folder.write("", to: "go-1")
+    #expect(try await flow.run("--fresh").status == 0)
+    let replaced = try #require(try await listed(flow).first)
+    #expect(replaced.state == "cancelled" && replaced.reason == "run 2 replaces it")
+    let printed = try await flow.flow("runs", "f.json").text
+    #expect(printed.contains("  cancelled: run 2 replaces it  day=1\n"), "\(printed)")
   }
 
   @Test func `L7: a run with the name of a run in progress ends with status 75`() async throws {
