@@ -127,25 +127,31 @@ struct FlowFileRunner: Sendable {
     _ hooks: FlowHooks, _ result: FlowResult, _ error: (any Error)?, _ reporter: FlowReporter,
     _ beginning: Beginning? = nil
   ) async {
-    if file.occasions.isEmpty { return }
     var state = result.state
     if let error {
       // The end of a run that has not been stored is no success.
       if state == .succeeded { state = .failed }
       if error.meansCancellation { state = .interrupted }
     }
-    let endState = state
-    await Task {
-      // On a full disk, no other run can begin until they have ended.
-      do {
-        if let beginning {
+    if let beginning, !file.occasions.isEmpty {
+      await Task {
+        // On a full disk, no other run can begin until they have ended.
+        do {
           try await beginning.lock.hold(beginning.start.run)
           beginning.lock.endBeginning()
-        }
-      } catch {}
-      await hooks.perform(
-        endState, result.ends, error: error ?? result.error, report: reporter.message)
-    }.value
+        } catch {}
+      }.value
+    }
+    let interrupted = await hooks.perform(
+      state, result.ends, error: error ?? result.error, report: reporter.message)
+    var lines = interrupted
+    if Task.isCancelled, error == nil, state != .interrupted {
+      // The exit status of the program is the one of the signal.
+      lines.insert(
+        "interrupted after all steps had ended: run \(reporter.run) is stored as \(state.rawValue)",
+        at: 0)
+    }
+    if !lines.isEmpty { reporter.message(lines.joined(separator: "; ")) }
   }
 
   private func run(

@@ -13,6 +13,15 @@ enum FlowOccasion: String, CaseIterable, Sendable {
     case .interrupted, .cancelled, .running: self = .interrupted
     }
   }
+
+  /// - Parameter unit: See ``unit``. Nil for the name of a step.
+  init?(unit: String) {
+    guard let occasion = Self.allCases.first(where: { $0.unit == unit }) else { return nil }
+    self = occasion
+  }
+
+  /// The name of its command for logs. No step has a space in its name.
+  var unit: String { "on \(self)" }
 }
 
 /// Runs the commands of `on` after all steps have ended. Their failures are messages: they do not
@@ -47,31 +56,56 @@ package struct FlowHooks: Sendable {
   ///   - ends: How the steps have ended, and the failed children.
   ///   - error: The error that has ended the run, if it was no failure of a step.
   ///   - report: Receives a message for each command that fails.
+  /// - Returns: The commands that were terminated because the task was cancelled while they ran. They also run in a
+  ///   task that was cancelled before.
+  @discardableResult
   package func perform(
     _ state: FlowRunState, _ ends: [FlowEnd], error: (any Error)? = nil, report: (String) -> Void
-  ) async {
+  ) async -> [String] {
+    var interrupted: [String] = []
     for occasion in [FlowOccasion(state), .always] {
       guard let command = file.occasions[occasion] else { continue }
-      let log = log(of: "on \(occasion)")
+      let log = log(of: occasion.unit)
       var start = 0
       do {
         let launch = launch(command, state, ends, error)
         let process: ProcessOperation
         do {
           try folder.makeLogs(ofRun: run ?? 0)
-          start = try log.begin(launch.words, as: "on \(occasion)").upperBound
+          start = try log.begin(launch.words, as: occasion.unit).upperBound
           process = try log.receiving(launch.process)
         } catch {
           // On a full disk, it runs without its log.
           process = launch.process.sendingOutput(to: .discarded).mergingErrorOutput()
         }
-        _ = try await process.timingOut(after: timeout).run().get()
+        guard try await perform(process) else {
+          interrupted.append("'\(occasion)' of on was interrupted")
+          continue
+        }
       } catch {
         let lines = log.lastLines(20, after: start).map { "\n  \($0)" }.joined()
         let end = lines.isEmpty ? "" : "; its last lines:\(lines)"
         report("'\(occasion)' of on failed: \(FlowFailure(error))\(end)")
       }
     }
+    return interrupted
+  }
+
+  /// Performs a command.
+  ///
+  /// - Returns: Whether it has ended by itself, and was not terminated by a cancellation.
+  private func perform(_ process: ProcessOperation) async throws -> Bool {
+    // A signal that came before has ended the steps. One that comes now ends this command, and not the next one.
+    let wasCancelled = Task.isCancelled
+    let command = Task { [timeout] in await process.timingOut(after: timeout).run() }
+    let outcome = await withTaskCancellationHandler {
+      await command.value
+    } onCancel: {
+      if !wasCancelled { command.cancel() }
+    }
+    if case .cancelled = outcome { return false }
+    _ = try outcome.get()
+    return true
   }
 
   private func launch(

@@ -5,14 +5,14 @@ extension FlowState {
   /// How often the log and the state are looked at.
   private static let interval = Duration.milliseconds(200)
 
-  /// Passes on the log of a step, or of a child such as `step[value]`, as it grows, until the step has
-  /// ended.
+  /// Passes on the log of a step, of a child such as `step[value]`, or of a command of `on` such as `on failure`, as it
+  /// grows, until the step or the run has ended.
   ///
   /// While the flow runs, it is the log of that run, also if the step has not begun yet. Otherwise it is
   /// the one that ``log(of:inRun:)`` returns.
   ///
   /// - Parameters:
-  ///   - name: The name of the step or the child.
+  ///   - name: The name of the step or the child, or of the command of `on`.
   ///   - runName: The name of the run; nil for any one.
   ///   - body: Receives the bytes in order, each once.
   /// - Throws: A ``FlowFileError`` if there is no such step; an error if there is no log; the error of the
@@ -20,7 +20,7 @@ extension FlowState {
   public func followLog(
     of name: String, inRun runName: String? = nil, _ body: ([UInt8]) throws -> Void
   ) async throws {
-    try file.checkStep(name.utf8.last == UInt8(ascii: "]") ? name.stepName : name)
+    try checkLog(of: name)
     try checkLock()
     var log: (run: Int, file: FileDescriptor)?
     defer { try? log?.file.close() }
@@ -29,7 +29,10 @@ extension FlowState {
       let isBeginning = FileLock.isHeld(folder.beginningLock)
       let runs = try await runs(named: runName).filter(folder.isRunning)
       let progress = try await reading { [run = log?.run] journal in
-        try await journal?.progress(of: name, in: runs.filter { run == nil || run == $0 })
+        let runs = runs.filter { run == nil || run == $0 }
+        // The end of the run is stored before these commands, which run as long as it has its lock.
+        if FlowOccasion(unit: name) != nil { return runs.max().map { (run: $0, hasEnded: false) } }
+        return try await journal?.progress(of: name, in: runs)
       }
       let isOver = progress == nil && (log != nil || !isBeginning)
       if log == nil, let progress {

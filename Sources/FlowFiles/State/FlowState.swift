@@ -58,14 +58,15 @@ public struct FlowState: Sendable {
     }
   }
 
-  /// Returns the log of a step, or of a child such as `step[value]`, in the last run that has one.
+  /// Returns the log of a step, of a child such as `step[value]`, or of a command of `on` such as `on failure`, in the
+  /// last run that has one.
   ///
   /// - Parameters:
-  ///   - name: The name of the step or the child.
+  ///   - name: The name of the step or the child, or of the command of `on`.
   ///   - runName: The name of the run; nil for any one.
   /// - Throws: A ``FlowFileError`` if there is no such step; an error if there is no log.
   public func log(of name: String, inRun runName: String? = nil) async throws -> [UInt8] {
-    try file.checkStep(name.utf8.last == UInt8(ascii: "]") ? name.stepName : name)
+    try checkLog(of: name)
     let runs = try await runs(named: runName)
     let logs = runs.compactMap { run in
       let path = folder.path(ofLog: name, inRun: run)
@@ -80,7 +81,16 @@ public struct FlowState: Sendable {
     throw FlowFailure.other("'\(name.onOneLine)' has no log\(run): \(reasonForNoLog(of: name))")
   }
 
+  /// - Throws: A ``FlowFileError`` if no step, no child and no command of `on` can have the name.
+  func checkLog(of name: String) throws(FlowFileError) {
+    if FlowOccasion(unit: name) != nil { return }
+    try file.checkStep(name.utf8.last == UInt8(ascii: "]") ? name.stepName : name)
+  }
+
   private func reasonForNoLog(of name: String) -> String {
+    if let occasion = FlowOccasion(unit: name), file.occasions[occasion] == nil {
+      return "'on' of the file has no command for it"
+    }
     if let step = file.step(named: name) {
       if step.isGroup { return "it has no command; name a step that it needs" }
       if step.each != nil {

@@ -22,7 +22,8 @@ struct FlowCommandLine {
       show              prints the graph as a Mermaid diagram
       runs              lists the runs with their names, values, states, begins and durations
       status            prints the steps of the last run
-      log               prints the output of a step, or of a child such as 'step[value]'
+      log               prints the output of a step, of a child such as 'step[value]', or of a command of 'on' such as
+                        'on failure'
       schema            prints a JSON schema of the format, for editors
 
       --set NAME=TEXT   sets a value of the flow

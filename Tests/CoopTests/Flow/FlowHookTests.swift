@@ -80,6 +80,30 @@ import Testing
       flow.lines("on") == ["ended", "interrupted interrupted []", "always interrupted"])
   }
 
+  @Test(arguments: [("success", SIGINT, Int32(130)), ("always", SIGTERM, 143)])
+  func `L20: a signal ends a command of on, and a message says how the steps had ended`(
+    occasion: String, signal: Int32, status: Int32
+  ) async throws {
+    let waiting =
+      #"trap 'echo ended >> on; exit 1' TERM; touch began; while :; do sleep 0.01; done"#
+    let later = #", "always": "echo always $FLOW_STATUS >> on""#
+    let flow = try FlowFixture(
+      #""a": {"run": "true"}"#,
+      head: #""on": {"\#(occasion)": "\#(waiting)"\#(occasion == "always" ? "" : later)},"#)
+    let printed = try await flow.program(["run", "f.json"]).run { process in
+      try await eventually { flow.exists("began") }
+      kill(process, signal)
+    }
+    #expect(printed.status == status)
+    #expect(
+      printed.error.hasSuffix(
+        "coop flow: interrupted after all steps had ended: run 1 is stored as succeeded; "
+          + "'\(occasion)' of on was interrupted\n"), "\(printed.error)")
+    #expect(flow.lines("on") == (occasion == "always" ? ["ended"] : ["ended", "always succeeded"]))
+    let shown = try await flow.flow("status", "f.json").text
+    #expect(shown.contains(": succeeded\n"), "\(shown)")
+  }
+
   @Test(arguments: ["INSERT ON flow_step", "INSERT ON flow_success", "UPDATE ON flow_run"])
   func `L20: the commands of on run after an error of the journal`(change: String) async throws {
     let flow = try FlowFixture(

@@ -60,6 +60,36 @@ import Testing
     #expect(later.text == flow.text(flow.log("b")))
   }
 
+  @Test func `L4: the log of a command of on is shown, and followed until the run has ended`()
+    async throws
+  {
+    let flow = try FlowFixture(
+      #""a": {"run": "true"}"#,
+      head: #"""
+        "on": {"success": "echo one; touch began; until test -e go; do sleep 0.01; done; echo two"},
+        """#)
+    let none = try await flow.flow("log", "f.json", "on success")
+    #expect(none.error.contains("'on success' has no log: it has not run yet"), "\(none.error)")
+    let other = try await flow.flow("log", "f.json", "on failure")
+    #expect(
+      other.error.hasSuffix("has no log: 'on' of the file has no command for it\n"),
+      "\(other.error)")
+    _ = try await flow.program(["run", "f.json"]).run { _ in
+      try await eventually { flow.exists("began") }
+      let shown = try await flow.flow("log", "f.json", "on success")
+      #expect(shown.text.hasPrefix("=== on success, ") && shown.text.hasSuffix("\none\n"))
+      let followed = try await Self.follow("on success", in: flow).run { _ in
+        try await eventually { flow.text("followed")?.hasSuffix("\none\n") == true }
+        try flow.folder.write("", to: "go")
+      }
+      #expect(followed.status == 0, "\(followed.error)")
+      #expect(flow.text("followed")?.hasSuffix("\none\ntwo\n") == true)
+    }
+    #expect(try await flow.flow("log", "f.json", "on success").text.hasSuffix("\none\ntwo\n"))
+    let unknown = try await flow.flow("log", "f.json", "on sucess")
+    #expect(unknown.error == "f.json: unknown step 'on sucess'\n", "\(unknown.error)")
+  }
+
   @Test func `L4: a log of a killed flow is followed to its end`() async throws {
     let flow = try FlowFixture(
       #""a": {"run": "echo one; touch began; until test -e go; do sleep 0.01; done; echo two; kill -9 $PPID"}"#
