@@ -8,14 +8,29 @@ extension FlowPlan {
   /// - Throws: All problems.
   func checkInputs(_ checker: FlowChecker) throws(FlowFileError) {
     var problems = FlowProblems()
+    checker.file.checkInputs(in: checker.folder, &problems) { step in
+      decisions[step.name]?.isSettled == false ? step.units(children[step.name]) : []
+    }
+    if let error = problems.error(path: checker.file.path) { throw error }
+  }
+}
+
+extension FlowFile {
+  /// Reports files that do not exist and that no step makes.
+  ///
+  /// - Parameter units: Returns the units of a step that read files.
+  func checkInputs(
+    in folder: FlowFolder, _ problems: inout FlowProblems, of units: (FlowStep) -> [FlowUnit]
+  ) {
+    let values = texts
     var outputs: FlowOutputIndex?
-    for step in checker.file.steps where decisions[step.name]?.isSettled == false {
-      for unit in step.units(children[step.name]) {
-        let directory = unit.directory(checker.values)
-        let tree = FileTree(checker.folder.workingFolder(directory))
+    for step in steps {
+      for unit in units(step) {
+        let directory = unit.directory(values)
+        let tree = FileTree(folder.workingFolder(directory))
         for input in step.readFiles {
           let patterns = GlobPattern.patterns(
-            input.text, checker.values, each: unit.each, isPath: input.isPath)
+            input.text, values, each: unit.each, isPath: input.isPath)
           for pattern in patterns {
             guard let path = pattern.path else { continue }
             do {
@@ -27,11 +42,10 @@ extension FlowPlan {
             }
             var index =
               outputs
-              ?? FlowOutputIndex(
-                checker.file.steps, checker.values, in: checker.folder.path, isLenient: true)
+              ?? FlowOutputIndex(steps, values, in: folder.path, isLenient: true)
             outputs = nil
-            let steps = index.steps(making: pattern, in: directory)
-            if steps.isEmpty, !index.isExhausted {
+            let makers = index.steps(making: pattern, in: directory)
+            if makers.isEmpty, !index.isExhausted {
               let question = problems.question(path, in: tree)
               problems.report(
                 input.text.location,
@@ -45,7 +59,6 @@ extension FlowPlan {
         }
       }
     }
-    if let error = problems.error(path: checker.file.path) { throw error }
   }
 }
 

@@ -53,6 +53,10 @@ extension FlowFileReader {
         let advice = advice(aboutUnknown: entry.key, in: place)
         expected.insert(advice)
         problems.report(entry.location, "unknown key \(entry.key.quoted) in \(name); \(advice)")
+        let decisive = [FlowKey.outputs, .directory, .defaults].map(\.rawValue)
+        if !decisive.contains(where: { entry.key == $0 || advice == "expected '\($0)'" }) {
+          harmlessKeys += 1
+        }
       }
     }
     // Nor is a key that a merge key or a tag may have provided.

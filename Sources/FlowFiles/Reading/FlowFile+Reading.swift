@@ -7,15 +7,20 @@ extension FlowFile {
   /// - Parameters:
   ///   - path: The path of the file: YAML, or JSON if it ends in `.json`.
   ///   - texts: The texts of values, by name, instead of their defaults.
+  ///   - selection: Which steps will run. If unknown keys are the only problems, inputs of these steps that do not exist
+  ///     are reported, too; without a problem, the run reports them.
   ///   - environment: The variables of the process, which precede the variables of `dotenv`.
   /// - Throws: All problems of the file, including values that have no text. Without such problems,
   ///   those of the texts; then those of a file of `dotenv`.
   public init(
     contentsOf path: String, setting texts: [String: String] = [:],
+    running selection: FlowSelection = FlowSelection(),
     environment: [String: String] = ProcessInfo.processInfo.environment
   ) throws(FlowFileError) {
-    self = try FlowFile(parsing: Self.bytes(of: path), path: path, setting: texts)
-      .setting(texts, hasCheckedOutputs: true).readingVariables(besides: environment)
+    self = try FlowFile(
+      parsing: Self.bytes(of: path), path: path, setting: texts, running: selection
+    )
+    .setting(texts, hasCheckedOutputs: true).readingVariables(besides: environment)
   }
 
   /// Reads and checks the file at a path, with values that may have no text.
@@ -33,10 +38,11 @@ extension FlowFile {
   ///   - format: The format, instead of the format of the path.
   ///   - texts: The texts that a run sets, so that values without a text are a problem; nil for a file
   ///     that is not run.
+  ///   - selection: Which steps will run.
   /// - Throws: All problems of the file.
   package init(
     parsing bytes: [UInt8], path: String, format: FlowFileFormat? = nil,
-    setting texts: [String: String]? = nil
+    setting texts: [String: String]? = nil, running selection: FlowSelection = FlowSelection()
   ) throws(FlowFileError) {
     let tree: FlowNodeTree
     do throws(FlowSyntaxError) {
@@ -44,7 +50,7 @@ extension FlowFile {
     } catch {
       throw FlowFileError(path: path, problems: [error.problem])
     }
-    self = try FlowFileReader.file(tree, path: path, setting: texts)
+    self = try FlowFileReader.file(tree, path: path, setting: texts, running: selection)
   }
 
   private static func bytes(of path: String) throws(FlowFileError) -> [UInt8] {

@@ -13,16 +13,31 @@ struct FlowFileReader {
   var stepNames: Set<String> = []
   /// The options of the last step that was read.
   var lastOptions: FlowStepOptions.Shared?
+  /// The number of reported unknown keys that say nothing about other fields.
+  var harmlessKeys = 0
 
-  /// - Parameter texts: The texts that a run sets; nil for a file that is not run.
+  /// - Parameters:
+  ///   - texts: The texts that a run sets; nil for a file that is not run.
+  ///   - selection: Which steps will run.
   static func file(
-    _ tree: consuming FlowNodeTree, path: String, setting texts: [String: String]?
+    _ tree: consuming FlowNodeTree, path: String, setting texts: [String: String]?,
+    running selection: FlowSelection
   ) throws(FlowFileError) -> FlowFile {
     var reader = FlowFileReader()
     reader.hasIncompleteTree = !tree.problems.isEmpty
     for problem in tree.problems { reader.problems.report(problem.location, problem.message) }
     let root = tree.root
     let file = reader.file(root, path: path, setting: texts)
+    // Other problems can be the reason that a file seems to be missing.
+    if let texts, !reader.problems.isEmpty, reader.problems.count == reader.harmlessKeys,
+      let included = try? selection.steps(of: file)
+    {
+      var file = file
+      file.values = file.values.setting(texts)
+      file.checkInputs(in: FlowFolder(ofFile: path, flow: file.name), &reader.problems) { step in
+        included.contains(step.name) ? step.units(step.each?.knownValues(file.texts)) : []
+      }
+    }
     if let error = reader.problems.error(path: path) { throw error }
     return file
   }

@@ -13,7 +13,8 @@ struct FlowRunCommand {
 
   /// - Returns: The exit status.
   func run() async throws -> Int32 {
-    var file = try FlowFile(contentsOf: arguments.file, setting: arguments.values)
+    var file = try FlowFile(
+      contentsOf: arguments.file, setting: arguments.values, running: arguments.run.selection)
     if let output = arguments.output { file.output = output }
     if arguments.isDryRun {
       try await printDryRun(FlowState(of: file, in: arguments.state))

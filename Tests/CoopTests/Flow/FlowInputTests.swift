@@ -30,6 +30,42 @@ import Testing
     #expect(!flow.exists("began"))
   }
 
+  @Test func `L3: missing inputs are reported together with unknown keys`() async throws {
+    let flow = try FlowFixture(
+      """
+
+      "a": {"run": "true", "comment": "x", "inputs": ["a.txt"]},
+      "b": {"each": ["x", "y"], "run": "true", "inputs": ["${each}.c"], "need": ["c"]},
+      "c": {"run": "true", "manual": "true", "inputs": ["c.txt"]}
+      """)
+    try flow.folder.write("", to: "x.c")
+    func errors(_ arguments: String...) async throws -> [String] {
+      let printed = try await flow.program(["run", "f.json"] + arguments).run()
+      #expect(printed.status == 1)
+      return printed.error.split(separator: "\n").map { line in
+        line.split(separator: ": ").dropFirst().joined(separator: ": ")
+          .split(separator: ";").first.map(String.init) ?? ""
+      }
+    }
+    let keys = ["unknown key 'comment' in step 'a'", "unknown key 'need' in step 'b'"]
+    let missing = ["a.txt' of step 'a'", "y.c' of step 'b'", "c.txt' of step 'c'"].map {
+      "input '\($0) does not exist, and no step makes it"
+    }
+    let all = [keys[0], missing[0], missing[1], keys[1]]
+    #expect(try await errors() == all)
+    #expect(try await errors("--dry-run") == all)
+    // Only those of the steps that would run.
+    #expect(try await errors("a", "c") == [keys[0], missing[0], keys[1], missing[2]])
+    // Without a run, they need not exist.
+    let shown = try await flow.flow("show", "f.json")
+    #expect(shown.error.split(separator: "\n").count == 2, "\(shown.error)")
+    // A misspelt key may have the outputs.
+    try flow.write(
+      #""a": {"run": "true", "output": ["x"]}, "b": {"run": "true", "inputs": ["x"], "needs": ["a"]}"#
+    )
+    #expect(try await errors() == ["unknown key 'output' in step 'a'"])
+  }
+
   @Test func `L15: an input that a step can make need not exist before the run`() async throws {
     let flow = try FlowFixture(
       """
