@@ -16,8 +16,8 @@ struct PostgresAddress: Sendable, CustomStringConvertible {
   /// The address for a command line, without its passwords.
   var withoutPasswords: String {
     description.replacing(":***@", with: "@")
-      .replacing(/(?i)([?&])(?:ssl)?password=\*\*\*(&?)/) { $0.2.isEmpty ? "" : "\($0.1)" }
-      .replacing(/(?i)\s*(?:ssl)?password\s*=\s*\*\*\*/, with: "")
+      .replacing(/(?i)([?&])\w*pass\w*=\*\*\*(&?)/) { $0.2.isEmpty ? "" : "\($0.1)" }
+      .replacing(/(?i)\s*\w*pass\w*\s*=\s*\*\*\*/, with: "")
   }
 
   /// - Throws: A ``PostgresError`` if libpq cannot parse the address.
@@ -71,8 +71,8 @@ struct PostgresAddress: Sendable, CustomStringConvertible {
     {
       text.replaceSubrange(text.index(after: colon)..<end, with: "***")
     }
-    // password=…, password = '…', ?sslpassword=…
-    return text.replacing(/(?i)(password\s*=\s*)('(?:[^'\\]|\\.)*('|$)|[^\s&]+)/) {
+    // password=…, password = '…', ?sslpassword=…, and names that libpq does not know, such as passwd=…
+    return text.replacing(/(?i)(pass(?!file)\w*\s*=\s*)('(?:[^'\\]|\\.)*('|$)|[^\s&]+)/) {
       "\($0.1)***"
     }
   }

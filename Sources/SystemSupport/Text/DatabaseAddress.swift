@@ -34,19 +34,20 @@ package struct DatabaseAddress: Sendable {
   private static func hasKeyword(_ place: String) -> Bool {
     guard let equal = place.firstIndex(of: "=") else { return false }
     let name = place[..<equal].drop(while: \.isWhitespace)
-    let keyword = name.prefix { !$0.isWhitespace }
+    // libpq refuses capitals, with an error that hides the password.
+    let keyword = name.prefix { !$0.isWhitespace }.lowercased()
     let isKnown =
-      keywords.contains(String(keyword)) || families.contains { keyword.hasPrefix($0) }
-    return isKnown && name[keyword.endIndex...].allSatisfy(\.isWhitespace)
+      keywords.contains(keyword) || families.contains { keyword.hasPrefix($0) }
+    return isKnown && name.drop { !$0.isWhitespace }.allSatisfy(\.isWhitespace)
   }
 
   private static let keywords: Set<String> = [
     "application_name", "channel_binding", "client_encoding", "connect_timeout", "dbname",
-    "fallback_application_name", "host", "hostaddr", "load_balance_hosts", "options", "passfile",
-    "password", "port", "replication", "require_auth", "requirepeer", "service", "servicefile",
+    "fallback_application_name", "host", "hostaddr", "load_balance_hosts", "options",
+    "port", "replication", "require_auth", "requirepeer", "service", "servicefile",
     "target_session_attrs", "tcp_user_timeout", "user",
   ]
-  private static let families = ["gss", "keepalives", "krb", "oauth_", "scram_", "ssl"]
+  private static let families = ["gss", "keepalives", "krb", "oauth_", "pass", "scram_", "ssl"]
 
   /// Whether it is the address of a PostgreSQL database.
   package var isPostgres: Bool { ["postgresql", "postgres"].contains(scheme) }

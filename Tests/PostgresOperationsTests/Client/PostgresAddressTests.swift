@@ -26,6 +26,9 @@ import Testing
     "password='s3cret",
     "host=/nowhere password=s3cret nothing",
     "host=/nowhere sslpassword=s3cret",
+    "host=/nowhere passwd=s3cret",
+    "PASS=s3cret HOST=/nowhere",
+    "postgresql://user@host/db?passphrase=s3cret",
   ])
   func `no message contains a password`(_ address: String) async {
     let error = await connect(address)

@@ -13,7 +13,7 @@ internal import Testing
 
   @Test(arguments: [
     "host=127.0.0.1 port=1 password=s3cret user=x", " dbname = flows", "service=app",
-    "keepalives_idle=5 host=a password=s3cret",
+    "keepalives_idle=5 host=a password=s3cret", "HOST=a PassWd=s3cret",
   ])
   func `an address with keywords is one of PostgreSQL, and shows no password`(address: String)
     throws
