@@ -74,3 +74,8 @@ public struct HTTPDataOperation: ComposableOperation {
       received: TransferProgress(context))
   }
 }
+
+extension HTTPDataOperation: CustomReflectable {
+  /// The name, because the request may have secrets.
+  public var customMirror: Mirror { Mirror(naming: self) }
+}

@@ -227,6 +227,11 @@ public struct HTTPDownloadOperation: ComposableOperation {
   }
 }
 
+extension HTTPDownloadOperation: CustomReflectable {
+  /// The name, because the request may have secrets.
+  public var customMirror: Mirror { Mirror(naming: self) }
+}
+
 /// A downloaded file.
 public struct HTTPDownload: Sendable, Hashable {
   /// The URL of the file.

@@ -60,3 +60,14 @@ public struct OpenTelemetryExportError: RetryAdvising, CustomStringConvertible {
 extension OpenTelemetryExportError: LocalizedError {
   public var errorDescription: String? { "\(self)" }
 }
+
+extension OpenTelemetryExportError: CustomReflectable {
+  /// The URL without secrets.
+  public var customMirror: Mirror {
+    Mirror(
+      self,
+      children: [
+        "url": url.withoutSecrets, "reason": reason, "retryDelay": retryDelay as Any,
+      ], displayStyle: .struct)
+  }
+}

@@ -99,6 +99,14 @@ public struct OpenTelemetryExporter: Sendable {
   ) { error in (error as? OpenTelemetryExportError)?.isTransient == true }
 }
 
+extension OpenTelemetryExporter: CustomReflectable {
+  /// The URL without secrets, and the name of the service.
+  public var customMirror: Mirror {
+    Mirror(
+      self, children: ["url": url.withoutSecrets, "service": service], displayStyle: .struct)
+  }
+}
+
 extension OperationEnvironment {
   /// Performs a body, and cancels it after a time.
   ///

@@ -89,6 +89,11 @@ public struct HTTPStreamOperation<Success: Sendable>: ComposableOperation {
   }
 }
 
+extension HTTPStreamOperation: CustomReflectable {
+  /// The name, because the request may have secrets.
+  public var customMirror: Mirror { Mirror(naming: self) }
+}
+
 /// A response whose body arrives while it is used: a sequence of its bytes.
 ///
 /// It can be iterated once, by the function that receives it.

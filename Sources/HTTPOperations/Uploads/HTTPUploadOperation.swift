@@ -110,3 +110,8 @@ public struct HTTPUploadOperation: ComposableOperation {
     }
   }
 }
+
+extension HTTPUploadOperation: CustomReflectable {
+  /// The name, because the request may have secrets.
+  public var customMirror: Mirror { Mirror(naming: self) }
+}
