@@ -53,6 +53,7 @@ public import Foundation
 /// - ``HTTPStatusError``: the server refused the request, or redirected it and redirects are not
 ///   followed.
 /// - ``HTTPTransferError``: there was no response, or only a part of one.
+/// - ``HTTPBodyLimitError``: the file is larger than the `downloadLimit` of the options.
 /// - ``HTTPRedirectError``: a redirect is invalid, or there are too many.
 public struct HTTPDownloadOperation: ComposableOperation {
   private let request: URLRequest
@@ -167,6 +168,7 @@ public struct HTTPDownloadOperation: ComposableOperation {
     } catch let error as HTTPStatusError {
       switch plan.decision(on: error.head) {
       case .complete:
+        try checkSize(plan.offset, isAnnounced: true)
         return HTTPDownload(
           file: destination, byteCount: plan.offset, resumedByteCount: plan.offset,
           head: error.head)
@@ -186,7 +188,13 @@ public struct HTTPDownloadOperation: ComposableOperation {
   private func begin(
     _ file: PartialFile, _ plan: DownloadPlan, _ head: HTTPResponseHead
   ) async throws -> (offset: Int, total: Int?) {
-    switch plan.decision(on: head) {
+    let decision = plan.decision(on: head)
+    switch decision {
+    case .append(let total?), .restart(let total?):
+      if summary.method != "HEAD" { try checkSize(total, isAnnounced: true) }
+    default: break
+    }
+    switch decision {
     case .append(let total):
       try await HTTPThreads.files.run { try file.seek(to: plan.offset) }
       return (plan.offset, total)
@@ -199,6 +207,15 @@ public struct HTTPDownloadOperation: ComposableOperation {
     }
   }
 
+  /// - Throws: An error if the file is larger than the options permit. The partial file stays, as after
+  ///   other errors.
+  private func checkSize(_ byteCount: Int, isAnnounced: Bool) throws(HTTPBodyLimitError) {
+    guard let limit = options.downloadLimit, byteCount > limit else { return }
+    throw HTTPBodyLimitError(
+      request: summary, limit: limit, announced: isAnnounced ? byteCount : nil,
+      isOfDownload: true)
+  }
+
   /// - Returns: The size of the whole file in bytes.
   private func write(
     _ reader: HTTPBodyReader, to file: PartialFile, from offset: Int, _ total: Int?,
@@ -208,7 +225,10 @@ public struct HTTPDownloadOperation: ComposableOperation {
     do {
       while let bytes = try await reader.next() {
         let exchange = reader.exchange
-        try await HTTPThreads.files.run { try file.write(bytes) { exchange.isCancelled } }
+        let rest = max(0, (options.downloadLimit ?? .max) - count)
+        let permitted = bytes.count > rest ? Array(bytes[..<rest]) : bytes
+        try await HTTPThreads.files.run { try file.write(permitted) { exchange.isCancelled } }
+        try checkSize(count + bytes.count, isAnnounced: false)
         count += bytes.count
         progress.report(count, of: total)
       }

@@ -11,7 +11,7 @@ public protocol HTTPRequestError: Error {
   var isRetryable: Bool { get }
 }
 
-/// The error of a response whose body is larger than the limit.
+/// The error of a response whose body, or of a download whose file, is larger than the limit.
 public struct HTTPBodyLimitError: HTTPRequestError, CustomStringConvertible {
   /// The request that failed.
   public let request: HTTPRequestSummary
@@ -19,6 +19,8 @@ public struct HTTPBodyLimitError: HTTPRequestError, CustomStringConvertible {
   public let limit: Int
   /// The size that the server announced, in bytes; nil if it announced none.
   public let announced: Int?
+  /// Whether the limit is the `downloadLimit` of the options.
+  var isOfDownload = false
 
   /// Always false.
   public var isRetryable: Bool { false }
@@ -26,8 +28,14 @@ public struct HTTPBodyLimitError: HTTPRequestError, CustomStringConvertible {
   /// The request, the sizes, and what to do.
   public var description: String {
     let length = announced.map { " of \($0) bytes" } ?? ""
-    return "\(request) failed: the response body\(length) exceeds the limit of \(limit) bytes. "
-      + "Raise the bodyLimit of the options, or download the body to a file."
+    let (thing, advice) =
+      isOfDownload
+      ? ("the file", "Raise the downloadLimit of the options.")
+      : (
+        "the response body",
+        "Raise the bodyLimit of the options, or download the body to a file."
+      )
+    return "\(request) failed: \(thing)\(length) exceeds the limit of \(limit) bytes. \(advice)"
   }
 }
 

@@ -36,6 +36,9 @@ public struct HTTPRequestOptions: Sendable, Hashable {
   public var errorBodyLimit: Int
   /// How bodies are decoded.
   public var bodyDecoding: BodyDecoding
+  /// The maximum size of a downloaded file, decompressed, in bytes; nil for no limit. A larger one is
+  /// an ``HTTPBodyLimitError``, as soon as its size is known.
+  public var downloadLimit: Int?
 
   /// Creates options.
   ///
@@ -45,19 +48,21 @@ public struct HTTPRequestOptions: Sendable, Hashable {
   ///   - bodyLimit: The maximum size of a body in memory, in bytes.
   ///   - errorBodyLimit: The maximum size of the body in an error, in bytes.
   ///   - bodyDecoding: How bodies are decoded.
-  /// - Precondition: `bodyLimit` and `errorBodyLimit` are not negative.
+  ///   - downloadLimit: The maximum size of a downloaded file in bytes; nil for no limit.
+  /// - Precondition: No limit is negative.
   public init(
     redirects: Redirects = .followed(atMost: 20), isRepeatable: Bool? = nil,
     bodyLimit: Int = 64 << 20, errorBodyLimit: Int = 4_096,
-    bodyDecoding: BodyDecoding = .strict
+    bodyDecoding: BodyDecoding = .strict, downloadLimit: Int? = nil
   ) {
+    let limits = [bodyLimit, errorBodyLimit, downloadLimit ?? 0]
     precondition(
-      bodyLimit >= 0 && errorBodyLimit >= 0,
-      "limits must not be negative (were \(bodyLimit) and \(errorBodyLimit) bytes)")
+      limits.allSatisfy { $0 >= 0 }, "limits must not be negative (were \(limits) bytes)")
     self.redirects = redirects
     self.isRepeatable = isRepeatable
     self.bodyLimit = bodyLimit
     self.errorBodyLimit = errorBodyLimit
     self.bodyDecoding = bodyDecoding
+    self.downloadLimit = downloadLimit
   }
 }
