@@ -19,7 +19,9 @@ extension ComposableOperation {
   ///   always be repeated.
   ///
   /// The delay in a `Retry-After` header, in seconds or until a date by the clock of the server, is
-  /// waited for if it is longer than the backoff. If it is longer than `longestDelay`, there is no
+  /// waited for if it is longer than the backoff, with up to a tenth of it more, but at least with up to
+  /// a second: clients that were refused at the same time do not return at the same time. The random
+  /// numbers are those of the ``OperationEnvironment``. If the header is longer than `longestDelay`, there is no
   /// other attempt, because the server would only refuse it. The final error is a `RetryError` with
   /// the errors of all attempts.
   ///
@@ -44,7 +46,8 @@ extension ComposableOperation {
       // The delay in the error is capped. A caller that permits longer delays gets them.
       let advised = (failure.error as? HTTPStatusError)?.retryAfter ?? .zero
       if advised > longestDelay { return .stop }
-      return .retry(after: min(max(failure.delay, advised), longestDelay))
+      let spread = advised > .zero ? max(advised / 10, .seconds(1)) * failure.jitter : .zero
+      return .retry(after: min(max(failure.delay, advised + spread), longestDelay))
     }
   }
 }

@@ -135,7 +135,11 @@ import Testing
     let fetch = HTTPDataOperation(server.url())
       .retryingHTTP(attempts: 8, backoff: .constant(.seconds(7)))
     let delays = try await Self.delays(of: fetch, steps: 7)
-    #expect(delays == [60, 120, 120, 120, 180, 180, 7].map { .seconds($0) })
+    for (delay, advised) in zip(delays, [60, 120, 120, 120, 180, 180, 7]) {
+      let longest = Duration.seconds(advised) * (advised == 7 ? 1 : 1.1)
+      #expect(delay >= .seconds(advised) && delay <= longest)
+    }
+    #expect(delays.count == 7)
   }
 
   @Test(arguments: [86_400, 100_000])
@@ -143,7 +147,8 @@ import Testing
     let server = try LoopbackServer(.init(429, headers: ["Retry-After: 86400"]), .init())
     let fetch = HTTPDataOperation(server.url())
       .retryingHTTP(backoff: .none, longestDelay: .seconds(longest))
-    #expect(try await Self.delays(of: fetch, steps: 1) == [.seconds(86_400)])
+    let delays = try await Self.delays(of: fetch, steps: 1)
+    #expect(delays[0] >= .seconds(86_400) && delays[0] <= .seconds(min(longest, 95_040)))
   }
 
   @Test(.timeLimit(.minutes(10)))
@@ -154,6 +159,28 @@ import Testing
     let outcome = await HTTPDataOperation(server.url()).retryingHTTP(backoff: .none).run()
     #expect((outcome.error as? RetryError)?.errors.count == 1)
     #expect(server.requests.count == 1)
+  }
+
+  @Test(arguments: [5, 3_600])
+  func `N14: clients with the same Retry-After do not return at the same time, and none too early`(
+    advised: Int
+  ) async throws {
+    let server = try LoopbackServer(.init(503, headers: ["Retry-After: \(advised)"]))
+    let advisedDelay = Duration.seconds(advised)
+    let fetch = HTTPDataOperation(server.url())
+      .retryingHTTP(attempts: 2, backoff: .none, longestDelay: .seconds(100_000))
+    var delays: [Duration] = []
+    for seed in (0..<20).map(UInt64.init) + [7] {
+      delays += try await Self.delays(of: fetch, steps: 1, randomness: .seeded(seed), fails: true)
+    }
+    #expect(delays.allSatisfy { $0 >= advisedDelay })
+    #expect(delays.allSatisfy { $0 <= advisedDelay + max(advisedDelay / 10, .seconds(1)) })
+    // The random numbers are those of the environment.
+    #expect(delays[7] == delays[20])
+    #expect(Set(delays).count == 20)
+    // Not only a little.
+    let most = delays.max() ?? .zero
+    #expect(most > advisedDelay + max(advisedDelay / 20, .milliseconds(500)))
   }
 
   @Test func `a backoff is limited to the longest delay`() async throws {
@@ -184,16 +211,19 @@ import Testing
 
   /// Runs an operation to its result and returns the delays between the attempts.
   private static func delays(
-    of fetch: some ComposableOperation<HTTPDataResponse>, steps: Int
+    of fetch: some ComposableOperation<HTTPDataResponse>, steps: Int,
+    randomness: OperationRandomness = .system, fails: Bool = false
   ) async throws -> [Duration] {
     let clock = ManualClock()
     let observer = RecordingObserver()
-    let run = fetch.start(in: OperationEnvironment(clock: clock, observers: [observer]))
+    let run = fetch.start(
+      in: OperationEnvironment(clock: clock, randomness: randomness, observers: [observer]))
     for _ in 0..<steps {
       await clock.waitForSleepers(1)
       clock.advance(by: .seconds(100_000))
     }
-    _ = try await run.outcome.get()
+    let outcome = await run.outcome
+    if !fails { _ = try outcome.get() }
     return observer.events.compactMap { event in
       if case .retryScheduled(_, let delay, _) = event.kind { delay } else { nil }
     }

@@ -83,4 +83,7 @@ public struct FailedAttempt: Sendable {
   /// The delay that the backoff determines, or a longer one that a ``RetryAdvising`` error
   /// requests. It applies only if the closure passes it to ``RetryDecision/retry(after:with:)``.
   public let delay: Duration
+  /// A random number from 0 to 1, from the random numbers of the ``OperationEnvironment``, if the error
+  /// is ``RetryAdvising`` and requests a delay; 0 otherwise.
+  package let jitter: Double
 }

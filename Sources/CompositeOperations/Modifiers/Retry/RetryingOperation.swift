@@ -163,7 +163,9 @@ struct RetryingOperation<Base: ComposableOperation>: SeparateRun {
     while errors.count < policy.attempts, let last = errors.last {
       var delay = delays.delay(using: &randomness)
       if let advised = (last as? any RetryAdvising)?.retryDelay { delay = max(delay, advised) }
-      let failure = FailedAttempt(number: errors.count, error: last, delay: delay)
+      let isAdvised = (last as? any RetryAdvising)?.retryDelay != nil
+      let jitter = isAdvised ? Double.random(in: 0...1, using: &randomness) : 0
+      let failure = FailedAttempt(number: errors.count, error: last, delay: delay, jitter: jitter)
       guard policy.isWorthwhile(last),
         case .retry(let delay, let other) = try await decision(after: failure, of: errors)
       else { break }
