@@ -9,14 +9,20 @@ extension HTTPSession {
   /// Sends a request and returns the response with its body.
   ///
   /// - Parameters:
+  ///   - acceptsRedirects: Whether a redirect that is not followed is a result, and not an error.
   ///   - sent: Reports the bytes that have been sent.
   ///   - received: Reports the bytes that have been received.
   func data(
     of request: URLRequest, body: HTTPRequestBody, summary: HTTPRequestSummary,
-    options: HTTPRequestOptions, sent: TransferProgress? = nil, received: TransferProgress? = nil
+    options: HTTPRequestOptions, acceptsRedirects: Bool = true, sent: TransferProgress? = nil,
+    received: TransferProgress? = nil
   ) async throws -> HTTPDataResponse {
     try await perform(request, body: body, summary: summary, options: options, sent: sent) {
       head, reader in
+      if !acceptsRedirects, head.status >= 300 {
+        let body = await reader.start(limit: options.errorBodyLimit)
+        throw HTTPStatusError(request: summary, head: head, body: body)
+      }
       let length = head.headers.contentLength
       // A response to HEAD has the length of a body that is not sent.
       if let length, length > options.bodyLimit, summary.method != "HEAD" {

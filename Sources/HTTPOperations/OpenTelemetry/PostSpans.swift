@@ -49,10 +49,9 @@ struct PostSpans: ComposableOperation {
     do {
       var request = request
       let body = try HTTPRequestBody(takenFrom: &request, of: summary)
-      let response = try await session.data(
-        of: request, body: body, summary: summary, options: options)
-      if response.status < 300 { return response.body }
-      throw HTTPStatusError(request: summary, head: response.head, body: response.body)
+      return try await session.data(
+        of: request, body: body, summary: summary, options: options, acceptsRedirects: false
+      ).body
     } catch let refusal as HTTPStatusError {
       throw OpenTelemetryExportError(
         url: url,

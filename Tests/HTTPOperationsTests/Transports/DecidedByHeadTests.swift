@@ -46,6 +46,23 @@ import Testing
     await server.waitForCloses(1)
   }
 
+  @Test(arguments: [Body.zeros, .silence])
+  func `N11: a body without an end does not hold an export that is redirected`(
+    body: Body
+  ) async throws {
+    let server = try LoopbackServer { _, connection in body.send(on: connection, 302, "/") }
+    let exporter = OpenTelemetryExporter(to: server.url(), session: .longTimeout)
+    let trace = await trace(of: 1)
+    let error = await #expect(throws: OpenTelemetryExportError.self) {
+      try await exporter.export(trace)
+    }
+    guard case .refused(302, _) = error?.reason else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    await server.waitForCloses(1)
+  }
+
   @Test(arguments: Body.allCases)
   func `N11: a body without an end does not hold the error that it is part of`(
     body: Body
