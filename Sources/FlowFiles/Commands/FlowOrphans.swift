@@ -13,6 +13,19 @@ package struct FlowCommandProcess: Codable, Hashable, Sendable {
   package init(unit: String, process: Int32, began: Int64, boot: String) {
     (self.unit, self.process, self.began, self.boot) = (unit, process, began, boot)
   }
+
+  /// Whether it is one of the processes. Another one may have got the same number.
+  fileprivate func isRunning(in processes: [ListedProcess]) -> Bool {
+    boot == ProcessTable.boot
+      && processes.contains { $0.process == process && $0.began == began && !$0.isZombie }
+  }
+
+  /// Whether its environment has a mark, or is not known.
+  fileprivate func hasMark(_ mark: String) -> Bool {
+    ProcessTable.variable(FlowProcesses.variable, of: process).map {
+      FlowProcesses.run(of: $0, after: mark) != nil
+    } ?? true
+  }
 }
 
 /// The processes of a flow that have outlived the process that ran the flow.
@@ -22,6 +35,9 @@ package struct FlowCommandProcess: Codable, Hashable, Sendable {
 package struct FlowOrphans: Sendable {
   /// The steps and children whose processes are running.
   let units: Set<String>
+  /// The commands in the journal that run and have the mark of another state: this one is a copy of it, or was moved
+  /// from another file system.
+  let foreign: [FlowCommandProcess]
   private let find: @Sendable () -> [FlowProcess]
 
   /// - Parameters:
@@ -39,16 +55,8 @@ package struct FlowOrphans: Sendable {
     find = {
       let processes = ProcessTable.all
       let own = processes.ancestors(of: SystemProcess.identifier)
-      // Another process may have got the same number. If this state is a copy, the command belongs to the original.
-      let commands = recorded.filter { command in
-        command.boot == ProcessTable.boot
-          && processes.contains {
-            $0.process == command.process && $0.began == command.began && !$0.isZombie
-          }
-          && ProcessTable.variable(FlowProcesses.variable, of: command.process).map {
-            FlowProcesses.run(of: $0, after: mark) != nil
-          } ?? true
-      }
+      // If this state is a copy, a command with another mark belongs to the original.
+      let commands = recorded.filter { $0.isRunning(in: processes) && $0.hasMark(mark) }
       return processes.processes(under: nil) { process in
         if own.contains(process.process) { return .foreign }
         let found = ProcessTable.variable(FlowProcesses.variable, of: process.process)
@@ -63,6 +71,8 @@ package struct FlowOrphans: Sendable {
       }
     }
     units = Set(find().map(\.unit))
+    let processes = recorded.isEmpty ? [] : ProcessTable.all
+    foreign = recorded.filter { $0.isRunning(in: processes) && !$0.hasMark(mark) }
   }
 
   /// Terminates the processes, and waits for their end.

@@ -80,6 +80,10 @@ package struct FileFingerprint: Hashable, Sendable {
         let own = try file.hash.map(String.init) ?? hash(file.bytes, String(file.stamp))
         if own == String(known) { continue }
       }
+      // The inode is another one.
+      if hash == nil, old.field(0) == file.field(0), old.field(1) == file.field(1) {
+        return .replaced(file.pathText)
+      }
       return file.time > old.time ? .newer(file.pathText) : .changed(file.pathText)
     }
     let paths = Set(now.map(\.path))
@@ -185,6 +189,8 @@ extension [UInt8] {
 package enum FileDifference: Hashable, Sendable, CustomStringConvertible {
   case newer(String)
   case changed(String)
+  /// It has the size and the time of the earlier one.
+  case replaced(String)
   case added(String)
   case removed(String)
   case missing(String)
@@ -193,6 +199,8 @@ package enum FileDifference: Hashable, Sendable, CustomStringConvertible {
     switch self {
     case .newer(let path): "\(path.onOneLine) is newer"
     case .changed(let path): "\(path.onOneLine) has changed"
+    case .replaced(let path):
+      "\(path.onOneLine) is another file with the same size and time, such as a copy"
     case .added(let path): "\(path.onOneLine) is new"
     case .removed(let path): "\(path.onOneLine) was removed"
     case .missing(let path): "\(path.onOneLine) is missing"

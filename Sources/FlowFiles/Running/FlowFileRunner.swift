@@ -285,6 +285,12 @@ struct FlowFileRunner: Sendable {
       reporter.message("terminating \(count) of an earlier run")
       try await orphans.terminate { file.step(named: $0.stepName)?.stopGrace ?? file.stopGrace }
     }
+    for command in orphans.foreign {
+      reporter.message(
+        "'\(command.unit.onOneLine)' runs as process \(command.process), begun by the flow of another state, of which this "
+          + "one is a copy; if \(folder.state.onOneLine) was moved here from another file system, end it: "
+          + "kill -- -\(command.process)")
+    }
     try await journal.releaseRuns(except: live)
   }
 }

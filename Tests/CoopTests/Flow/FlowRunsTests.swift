@@ -282,6 +282,53 @@ struct FlowRunsTests {
     #expect(first.status == 0, "\(first.error)")
   }
 
+  /// `mv` copies a folder to another file system, and then removes it.
+  @Test(arguments: ["stamp", "content"])
+  func `L8: a folder that was copied names the commands of the original, and why steps run`(
+    comparison: String
+  ) async throws {
+    let flow = try FlowFixture(
+      """
+      "in": {"inputs": ["data"], "outputs": ["in"], "run": "touch in"},
+      "a": {"run": "touch began; until test -e go; do sleep 0.01; done", "needs": ["in"]}
+      """, head: #""compare": "\#(comparison)","#)
+    try flow.folder.write("", to: "data")
+    let copied = try TemporaryFolder()
+    let before = try await flow.program(["run", "f.json"]).run { process in
+      try await wait(for: "began", of: flow, or: process)
+      try await eventually {
+        !FlowFixture.stored("SELECT pid FROM flow_process WHERE step = 'a'", in: flow.journal)
+          .isEmpty
+          || hasEnded(process)
+      }
+      kill(process, SIGKILL)
+    }
+    let left = try #require(
+      FlowFixture.stored("SELECT pid || '' FROM flow_process", in: flow.journal).first
+        .flatMap { Int32($0) }, "\(before.error)")
+    defer { kill(-left, SIGKILL) }
+    let script = "cp -a '\(flow.folder.path)/.' '\(copied.path)' && touch '\(copied.path)/go'"
+    let copy = try await Program(
+      executable: URL(fileURLWithPath: "/bin/sh"), arguments: ["-c", script]
+    ).run()
+    #expect(copy.status == 0, "\(copy.error)")
+    func run(_ options: String...) async throws -> ProgramResult {
+      var program = Program.coop(in: copied.url)
+      program.arguments = ["flow", "run", "f.json"] + options
+      return try await program.run()
+    }
+    let planned = try await run("--dry-run").text
+    let reason = "in: its output in is another file with the same size and time, such as a copy\n"
+    #expect(planned.hasPrefix(comparison == "stamp" ? reason : "a: "), "\(planned)")
+    let printed = try await run()
+    #expect(printed.status == 0, "\(printed.error)")
+    let message =
+      "'a' runs as process \(left), begun by the flow of another state, of which this one is a copy; if "
+    #expect(printed.error.contains(message), "\(printed.error)")
+    #expect(printed.error.contains("end it: kill -- -\(left)\n"), "\(printed.error)")
+    #expect(kill(left, 0) == 0)
+  }
+
   @Test func `L7: a run that has succeeded does nothing after runs with other values`() async throws
   {
     let flow = try FlowFixture(
