@@ -94,6 +94,48 @@ struct MessageTests {
         == "release.yaml:8:15: duplicate output dist/x.tar.gz of steps 'pack' and 'ship'")
   }
 
+  /// The outputs of the steps a and b, each with the key each, and whether they can be the same file.
+  static let overlaps: [(String, String, Bool)] = [
+    ("out/a*", "out/*b", true), ("out/*.txt", "out/b.txt", true), ("out/b.txt", "out/*.txt", true),
+    ("out/*.txt", "out/*.csv", false), ("out/a*", "out/b*", false), ("out/*", "out/b/c", true),
+    ("out/*.txt", "out/b/c.txt", false), ("**/*.o", "lib/a?.o", true), ("**/*.o", "x.o", true),
+    ("**", "lib/x/*.c", true), ("out/?", "out/ab", false), ("out/[a-c]*", "out/[c-e]*", true),
+    ("out/[a-c]*", "out/[d-e]*", false), ("out/[a-c]", "out/[^a-z]", false),
+    ("out/*", "out/.b", false),
+    ("out/*", "out/.*", false), ("**/*.o", "**/*.d", false), ("out/*", "out/b/c*", false),
+    ("out/.*", "out/.b*", true), ("out/**/b", "out/b", true),
+    ("out/**/b", "out/**/c", false), ("*/b", "**/b/c", false), ("{a,b}*", "b1", true),
+    ("out/[é]", "out/é", true), ("out/x*", "out/x", true), ("sub/../out/*", "out/y", true),
+    // The values of the children of b are known, and these of c are not.
+    ("out/1*", "out/${each}.txt", true), ("out/3*", "out/${each}.txt", false),
+    ("out/*.txt", "out/${each.line}.txt", true), ("out/a*.txt", "out/${each.line}.txt", false),
+    ("out/*.csv", "out/${each.line}.txt", false),
+  ]
+
+  @Test(arguments: overlaps)
+  func `L15: outputs of two steps that can be the same file name both steps and both outputs`(
+    first: String, second: String, isError: Bool
+  ) {
+    let isUnknown = second.contains("line")
+    let each =
+      isUnknown ? "each: {lines-of: n}, " : second.contains("each") ? "each: [1, 2], " : ""
+    let output = second.replacing("${each.line}", with: "${each}")
+    let text = """
+      flow: release
+      steps:
+        a: {run: [x], outputs: ['\(first)']}
+        b: {run: [x], \(each)outputs: ['\(output)']}
+        n: {run: [x]}
+      """
+    let name = isUnknown ? output : output.replacing("${each}", with: "1")
+    let expected =
+      "output '\(name)' of step 'b' and output '\(first)' of step 'a' can be the same file, so that each of them "
+      + "would change the output of the other; give them different folders or names"
+    let found = message(of: text)
+    #expect(found.isEmpty != isError, "\(found)")
+    #expect(!isError || found.hasSuffix(": \(expected)"), "\(found)")
+  }
+
   @Test func `a syntax error has the place and the context`() {
     let text = """
       flow: release

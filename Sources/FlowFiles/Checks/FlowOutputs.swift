@@ -2,7 +2,7 @@ extension [FlowStep] {
   /// Reports outputs that two steps, or two children of a step, would write, and outputs in a folder that another step
   /// makes.
   ///
-  /// Patterns are compared as texts: different ones that match the same files are not found.
+  /// Equal patterns are duplicates, too. For different ones, see ``checkOverlaps(_:in:_:)``.
   ///
   /// - Parameter folder: The folder of the flow file.
   func checkOutputs(
@@ -43,6 +43,7 @@ extension [FlowStep] {
     }
     var folders = OutputFolders(owners)
     let inFolders = owners.filter { folders.owner(of: $0.key.folder, except: $0.value) != nil }
+    checkOverlaps(texts, in: folder, &problems)
     if inFolders.isEmpty { return }
     for (index, step) in enumerated() {
       for output in step.outputs {

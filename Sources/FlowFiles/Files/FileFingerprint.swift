@@ -60,6 +60,11 @@ package struct FileFingerprint: Hashable, Sendable {
       .map { Array($0.dropFirst(Self.missingState.utf8.count + 1)).unescaped.pathText }
   }
 
+  /// The paths of the files that exist and are UTF-8.
+  var existingFiles: [String] {
+    files.lazy.filter { !$0.isMissing }.compactMap { String(validating: $0.bytes, as: UTF8.self) }
+  }
+
   fileprivate static let missingState = "- - -"
 
   /// Returns the first difference from an earlier fingerprint; nil if there is none.

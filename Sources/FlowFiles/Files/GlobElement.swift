@@ -12,7 +12,7 @@ enum GlobElement: Hashable, Sendable {
   case unknown(String)
 
   /// Whether it matches any number of elements.
-  fileprivate func isRepeated(_ anyUnknown: Bool) -> Bool {
+  func isRepeated(_ anyUnknown: Bool) -> Bool {
     switch self {
     case .text, .folders: true
     case .unknown: anyUnknown

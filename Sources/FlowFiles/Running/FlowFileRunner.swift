@@ -207,6 +207,7 @@ struct FlowFileRunner: Sendable {
     try Task.checkCancellation()
     if let message = start.message(file, plan) { reporter.message(message) }
     if !start.isContinued || start.isOver, plan.count({ !$0.isSettled }) == 0 {
+      try checker.checkOverlaps { plan.children[$0] }
       reporter.report(.runBegan(isResumed: start.isContinued, stepCount: file.steps.count))
       reporter.message("'\(file.name)': all steps are up to date")
       let ends = file.steps.compactMap { step in
@@ -250,7 +251,10 @@ struct FlowFileRunner: Sendable {
     let clock = ContinuousClock.now
     let signalled = commands.add(processes)
     defer { commands.remove(signalled) }
-    let outcome = await session.outcome(in: context)
+    var outcome = await session.outcome(in: context)
+    if case .success = outcome {
+      do { try session.checkOverlaps() } catch { outcome = .failure(error) }
+    }
     result = FlowResult(session, outcome, wasCancelled: Task.isCancelled, after: .now - clock)
     let ended = result
     // In a task of its own, because this one may be cancelled.

@@ -72,6 +72,13 @@ final class FlowSession: Sendable {
     max(1, (SystemProcess.descriptorLimit - 44) / (readsOutput ? 2 : 1))
   }
 
+  /// See ``FlowChecker/checkOverlaps(children:)``.
+  func checkOverlaps() throws {
+    try checker.checkOverlaps { [self] in
+      children[$0]?.values.current.flatMap(\.self) ?? plan.children[$0]
+    }
+  }
+
   // MARK: Failures
 
   /// Whether a step must not begin, because another one has failed.

@@ -189,7 +189,7 @@ import Testing
       "never": {"run": "echo x >> tries", "outputs": ["d/${v}", "*.never"], "retries": 1},
       "second": {"run": "if test -e once; then touch made; fi; touch once", "outputs": ["made"],
         "retries": 1},
-      "none": {"run": "true", "outputs": ["{a,b}*.never", "[q]"]}
+      "none": {"run": "true", "outputs": ["{a,b}*.nothing", "[q]"]}
       """, head: #""values": {"v": "[n].txt"},"#)
     let printed = try await flow.run("--keep-going")
     #expect(printed.status == 1)
@@ -246,6 +246,33 @@ import Testing
     #expect(
       printed.error
         == "coop flow: step 'b': 'data/secret' cannot be read: Permission denied\n")
+  }
+
+  @Test func `L15: outputs that only the files show to overlap fail the run`() async throws {
+    let flow = try FlowFixture(
+      """
+      "names": {"run": "cat names", "inputs": ["names"], "outputs": ["./names.log"]},
+      "a": {"each": {"lines-of": "names"}, "outputs": ["${each}/x.txt"], "run": "mkdir -p $each; touch $each/x.txt"},
+      "b": {"outputs": ["d/x*"], "run": "mkdir -p d; touch d/x.txt", "needs": ["a"]}
+      """)
+    try flow.folder.write("", to: "names.log")
+    try flow.folder.write("c\n", to: "names")
+    #expect(try await flow.run().status == 0)
+    try flow.folder.write("c\nd\n", to: "names")
+    let path = flow.folder.url.resolvingSymlinksInPath().path
+    let message =
+      "\(path)/d/x.txt is an output of 'a[d]' and of 'b', so that each of them changes the output of the other; give "
+      + "them different folders or names\n"
+    // It stays an error, also if nothing is left to do.
+    for _ in 1...3 {
+      let printed = try await flow.run()
+      #expect(printed.status == 1)
+      #expect(printed.error.contains(message), "\(printed.error)")
+    }
+    #expect(try await flow.flow("status", "f.json").text.contains(": failed\n"))
+    try flow.folder.write("c\n", to: "names")
+    let corrected = try await flow.run()
+    #expect(corrected.status == 0, "\(corrected.error)")
   }
 
   @Test func `L6: a file that replaces another one with the same time and size has changed`()
