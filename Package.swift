@@ -211,8 +211,8 @@ let package = Package(
     .testTarget(
       name: "FlowFilesTests",
       dependencies: [
-        "CompositeOperations", "CompositeOperationsFoundation", "FlowFiles", "SystemSupport",
-        "TestSupport",
+        "CompositeOperations", "CompositeOperationsFoundation", "FlowFiles", "SQLiteSupport",
+        "SystemSupport", "TestSupport",
       ],
       swiftSettings: strictTests),
     // Tests kill it.

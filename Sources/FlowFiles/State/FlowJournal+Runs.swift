@@ -342,10 +342,7 @@ extension FlowJournal {
   func lastSignOfLife(ofRun number: Int) async throws -> Int64? {
     try await worker.run { [flow] connection in
       try connection.fetchOne(
-        """
-        SELECT max(time) FROM (SELECT \(Self.signOfLife(ofRun: "?2")) AS time
-          UNION ALL SELECT max(ended) FROM flow_success WHERE flow = ?1 AND run = ?2)
-        """, [.text(flow), .integer(Int64(number))]
+        "SELECT \(Self.signOfLife(ofRun: "?2"))", [.text(flow), .integer(Int64(number))]
       ) { $0.text(at: 0) == nil ? nil : $0.integer(at: 0) } ?? nil
     }
   }

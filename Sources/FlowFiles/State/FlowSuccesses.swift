@@ -126,7 +126,8 @@ extension FlowJournal {
   }
 
   /// Returns the last successes by the name of the step or the child: of a step that has succeeded in
-  /// some of the runs, the last one in them; otherwise the last one with the current definition, if there is one.
+  /// some of the runs, the last one in them; otherwise the last one with the current definition, if there is one;
+  /// otherwise one of the last ones.
   ///
   /// - Parameters:
   ///   - runs: The numbers of the runs that count first.
@@ -136,59 +137,9 @@ extension FlowJournal {
     preferring runs: Set<Int>, sharing definitions: [String: String]
   ) async throws -> [ExactText: FlowRecord] {
     try await worker.run { [flow] connection in
-      var records: [ExactText: FlowRecord] = [:]
-      records.reserveCapacity(definitions.count)
-      var last: FlowRecord?
-      _ = try connection.fetchAll(
-        """
-        SELECT step, run, definition, inputs, outputs, lines, used, number, made, ended, duration
-        FROM flow_success WHERE flow = ?1 ORDER BY step
-        """, [.text(flow)]
-      ) { row in
-        let record = FlowRecord(row, sharing: definitions, last)
-        last = record
-        let key = ExactText(record.unit)
-        if let other = records[key] {
-          let (rank, otherRank) = (record.rank(runs, definitions), other.rank(runs, definitions))
-          if rank == otherRank ? record.number < other.number : rank < otherRank { return }
-        }
-        records[key] = record
-      }
-      return records
+      var reader = FlowRecordReader(of: flow, preferring: runs, sharing: definitions)
+      try reader.read(from: connection)
+      return reader.records
     }
-  }
-}
-
-extension FlowRecord {
-  /// The step, whose definition all of its children have.
-  private static func step(of unit: String) -> String {
-    unit.utf8.last == UInt8(ascii: "]") ? unit.stepName : unit
-  }
-
-  /// Of the successes of a unit, one with the highest rank counts.
-  fileprivate func rank(_ runs: Set<Int>, _ definitions: [String: String]) -> Int {
-    if runs.contains(run) { return 2 }
-    return definitions[Self.step(of: unit)]?.hasSameBytes(as: definition) == true ? 1 : 0
-  }
-
-  /// - Parameters:
-  ///   - definitions: Texts to use for an equal definition, by the name of the step.
-  ///   - last: A record whose inputs are used if they are equal.
-  fileprivate init(
-    _ row: SQLiteStatement, sharing definitions: [String: String], _ last: FlowRecord?
-  ) {
-    let unit = row.text(at: 0) ?? ""
-    let definition = row.text(at: 2) ?? ""
-    let inputs = row.text(at: 3) ?? ""
-    let known = definitions[Self.step(of: unit)]
-    self.init(
-      unit: unit, run: Int(row.integer(at: 1)),
-      definition: known?.hasSameBytes(as: definition) == true ? known ?? definition : definition,
-      inputs: last?.inputs == inputs ? last?.inputs ?? inputs : inputs,
-      outputs: row.text(at: 4) ?? "",
-      // Without them, the step runs again.
-      lines: row.text(at: 5).flatMap { FlowJournal.texts(inJSON: $0) },
-      used: FlowUse(text: row.text(at: 6) ?? ""), number: row.integer(at: 7),
-      made: row.integer(at: 8), ended: row.integer(at: 9), duration: row.integer(at: 10))
   }
 }
