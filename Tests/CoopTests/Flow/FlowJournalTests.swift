@@ -165,7 +165,7 @@ import Testing
     _ = try await flow.program(["run", "f.json"]).run { process in
       try await eventually { flow.exists("began") }
       let running = try await flow.flow("status", "f.json").text
-      #expect(running.contains(": running\n"), "\(running)")
+      #expect(running.contains(": running in process \(process)\n"), "\(running)")
       kill(process, SIGKILL)
       try await eventually { hasEnded(process) }
       let killed = try await flow.flow("status", "f.json").text
