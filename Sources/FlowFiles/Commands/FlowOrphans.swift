@@ -129,7 +129,9 @@ extension FlowJournal {
       _ = try connection.fetchAll(
         """
         SELECT run, step, number FROM (SELECT run, step, number FROM flow_left WHERE flow = ?1
-          UNION ALL SELECT run, step, number FROM flow_success WHERE flow = ?1) ORDER BY number
+          UNION ALL SELECT run, step, number FROM flow_success WHERE flow = ?1 AND run IN
+            (SELECT number FROM flow_run WHERE flow = ?1 AND state IS NOT 'succeeded'))
+        ORDER BY number
         """, [.text(flow)]
       ) { row in
         let name = FlowFolder.fileName(row.text(at: 1) ?? "")
