@@ -16,7 +16,10 @@ extension CloudKitRecordDatabase {
     let named = try await records(named: ids, keys: keys)
     var found: [RecordID: DatabaseRecord] = [:]
     for id in ids {
-      if let error = named.failures[id.withoutType] { throw error }
+      if var error = named.failures[id.withoutType] {
+        error.record = id
+        throw error
+      }
       if let record = named.records[id.withoutType], record.id == id { found[id] = record }
     }
     return found
@@ -145,18 +148,29 @@ extension CloudKitRecordDatabase {
     // Records of other types may have fields that cannot be read, and belong to other programs.
     let types = Set(options.types)
     let results = (page.records ?? []).filter { $0.recordType.map(types.contains) ?? true }
+    var failed: [RecordError] = []
     for result in results {
-      if let failure = result.failure { throw failure.error(isWrite: false) }
+      guard let failure = result.failure else { continue }
+      let error = failure.error(isWrite: false)
+      // Without a name, it cannot be looked up.
+      if result.recordName == nil { throw error }
+      failed += ids(of: result, in: zone).map { RecordError(error.reason, of: $0) }
     }
-    let changed = try await records(of: results.filter { $0.deleted != true }, in: zone)
-    let deleted = results.filter { $0.deleted == true }.flatMap { result in
-      (result.recordType.map { [$0] } ?? options.types).map {
-        RecordID($0, result.recordName ?? "", in: zone)
-      }
-    }
-    return ChangePage(
+    let readable = results.filter { $0.failure == nil }
+    let changed = try await records(of: readable.filter { $0.deleted != true }, in: zone)
+    let deleted = readable.filter { $0.deleted == true }.flatMap { ids(of: $0, in: zone) }
+    var changes = ChangePage(
       changed: changed, deleted: deleted, token: ChangeToken(next),
       hasMore: page.moreComing ?? false)
+    changes.failed = failed
+    return changes
+  }
+
+  /// Returns the IDs that a record can have. CloudKit does not report the types of all records.
+  private func ids(of result: CloudKitRecordResult, in zone: RecordZone) -> [RecordID] {
+    (result.recordType.map { [$0] } ?? options.types).map {
+      RecordID($0, result.recordName ?? "", in: zone)
+    }
   }
 
   private func changes(

@@ -91,7 +91,10 @@ extension CloudStore {
     let isLast = page.count == changes.count
     token.sequence = isLast ? zone.sequence : page.last?.sequence ?? token.sequence
     let records = page.map { change in
-      zone.records[change.name].map(format.json)
+      if let code = context.failures[change.name] {
+        return Self.failure(of: change.name, CloudError.injected(code))
+      }
+      return zone.records[change.name].map(format.json)
         ?? Self.deletion(of: change.name, type: zone.deletions[change.name]?.type, options)
     }
     let item: CloudValue = [

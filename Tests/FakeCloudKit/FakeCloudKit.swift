@@ -86,7 +86,7 @@ package final class FakeCloudKit: Sendable {
     case code(String, status: Int)
     /// Responds with a body of type `text/html`, as a proxy does. Nothing is checked or performed.
     case status(Int, body: String)
-    /// Fails the operations on a record, or its lookup, with an error code.
+    /// Fails the operations on a record, its lookup, or its changes, with an error code.
     case failing(record: String, code: String)
   }
 

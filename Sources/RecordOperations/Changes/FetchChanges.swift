@@ -128,9 +128,11 @@ public struct FetchChanges: ComposableOperation {
 
   /// Passes each page to a closure.
   ///
+  /// - Parameter passesFailures: Whether a page may have records that could not be read. Otherwise they are errors.
   /// - Returns: The token of the last page.
   nonisolated(nonsending) func eachPage(
     in context: OperationContext,
+    passingFailures passesFailures: Bool = false,
     _ body: nonisolated(nonsending) (FetchedChanges) async throws -> Void
   ) async throws -> ChangeToken {
     try database.capabilities.require(.changes)
@@ -143,7 +145,10 @@ public struct FetchChanges: ComposableOperation {
       if let token { seen.insert(token) }
       let (database, zone, since) = (database, zone, token)
       let request = readRequest("page \(number)", retries: retries) {
-        try await database.changes(since: since, in: zone)
+        let page = try await database.changes(since: since, in: zone)
+        // The position after the page is also after this change.
+        if !passesFailures, let error = page.failed.first { throw error }
+        return page
       }
       let page: ChangePage
       do { page = try await context.run(request) } catch let error as RecordError {
@@ -177,6 +182,8 @@ public struct FetchedChanges: Sendable {
   public let changed: [DatabaseRecord]
   /// The IDs of the deleted records.
   public let deleted: [RecordID]
+  /// The errors of records that could not be read.
+  let failed: [RecordError]
   /// The position after these changes.
   public let token: ChangeToken
   /// Whether this fetch began with all records of the zone, because there was no token or because
@@ -190,11 +197,12 @@ public struct FetchedChanges: Sendable {
   public let delayedSince: Date?
 
   init(
-    changed: [DatabaseRecord], deleted: [RecordID], token: ChangeToken, startsOver: Bool,
-    delayedSince: Date?
+    changed: [DatabaseRecord], deleted: [RecordID], failed: [RecordError] = [],
+    token: ChangeToken, startsOver: Bool, delayedSince: Date?
   ) {
     self.changed = changed
     self.deleted = deleted
+    self.failed = failed
     self.token = token
     self.startsOver = startsOver
     self.delayedSince = delayedSince
@@ -202,7 +210,8 @@ public struct FetchedChanges: Sendable {
 
   init(_ page: ChangePage, startsOver: Bool) {
     self.init(
-      changed: page.changed, deleted: page.deleted, token: page.token, startsOver: startsOver,
+      changed: page.changed, deleted: page.deleted, failed: page.failed, token: page.token,
+      startsOver: startsOver,
       delayedSince: page.delayedSince)
   }
 }

@@ -19,6 +19,10 @@ public struct ChangePage: Sendable {
   public var changed: [DatabaseRecord]
   /// The IDs of the deleted records.
   public var deleted: [RecordID]
+  /// The errors of changed records that could not be read, each with its ``RecordError/record``. The position after this
+  /// page is also after their changes, so look the records up later. A record whose type is not known has an
+  /// error for each type that it can have.
+  public var failed: [RecordError] = []
   /// The position after this page, from which the next request continues.
   public var token: ChangeToken
   /// Whether more changes are available now.

@@ -4,6 +4,8 @@ struct CollectedChanges: Sendable {
   /// those that it refers to, where possible.
   fileprivate(set) var changed: [DatabaseRecord] = []
   fileprivate(set) var deleted: [RecordID] = []
+  /// The errors of records that could not be read.
+  fileprivate(set) var failed: [RecordError] = []
   let token: ChangeToken
   /// Whether the records that were fetched before are void.
   let startsOver: Bool
@@ -18,11 +20,12 @@ struct FetchedChangeCollector {
   private enum Change {
     case saved(DatabaseRecord)
     case deleted(RecordID)
+    case failed(RecordID, RecordError)
 
     var id: RecordID {
       switch self {
       case .saved(let record): record.id
-      case .deleted(let id): id
+      case .deleted(let id), .failed(let id, _): id
       }
     }
   }
@@ -56,6 +59,10 @@ struct FetchedChangeCollector {
       changes.append(.saved(record))
     }
     for id in page.deleted where types.contains(id.type) { changes.append(.deleted(id)) }
+    for error in page.failed {
+      guard let id = error.record, types.contains(id.type) else { continue }
+      changes.append(.failed(id, error))
+    }
     hasNewToken = hasNewToken || page.token != token
     token = page.token
     guard changes.count >= transactionSize else { return nil }
@@ -82,6 +89,7 @@ struct FetchedChangeCollector {
       switch changes[key.index] {
       case .saved(let record): collected.changed.append(record)
       case .deleted(let id): collected.deleted.append(id)
+      case .failed(_, let error): collected.failed.append(error)
       }
     }
     collected.changed = collected.changed.orderedByReferences

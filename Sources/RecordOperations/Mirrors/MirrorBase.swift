@@ -13,6 +13,10 @@ struct MirrorBase {
     static let unsent = Pending(rawValue: 4)
     /// All fields of the local state have to be sent, also those of the common state.
     static let whole = Pending(rawValue: 8)
+    /// The remote state could not be read, so the next round looks it up.
+    static let unread = Pending(rawValue: 16)
+    /// What forbids to send the local state: the remote one is not merged yet.
+    static let unmerged: Pending = [.missing, .waiting, .unread]
   }
 
   /// No local state is equal to the common one, so the record is unsent.

@@ -90,7 +90,7 @@ enum MirrorOutbox {
     private func entry(_ id: RecordID, isParent: Bool) throws -> Entry? {
       guard let state = try tables.state(of: id) else { return nil }
       let base = try tables.base(of: id)
-      guard base?.pending.isDisjoint(with: [.waiting, .missing]) ?? true else { return nil }
+      guard base?.pending.isDisjoint(with: .unmerged) ?? true else { return nil }
       if isParent, base?.tag != nil || state.isDeleted { return nil }
       guard state.sequence != base?.sequence else { return nil }
       if state.isDeleted {

@@ -8,6 +8,10 @@ extension MirrorRound {
     let mirror = mirror
     // Before the changes: a column that is added meanwhile is new in the next round.
     let changed = try await changedTables()
+    let unread = try await mirror.local.read { connection in
+      try MirrorTables(connection: connection, mirror: mirror.name)
+        .pending(.unread, types: mirror.types)
+    }
     if mirror.remote.capabilities.contains(.changes) {
       let token = try await mirror.local.read { connection in
         try MirrorTables(connection: connection, mirror: mirror.name).position()?.token
@@ -22,6 +26,7 @@ extension MirrorRound {
       try await store { store in try store.startOver(in: identity) }
       for type in mirror.types { try await queryAll(type) }
     }
+    try await lookUp(unread)
     for (type, table) in changed {
       try await queryAll(type)
       try await store { store in try store.tables.save(columns: table.columns, of: type) }
@@ -56,7 +61,7 @@ extension MirrorRound {
     try await withThrowingTaskGroup(of: Void.self) { group in
       var collector = FetchedChangeCollector(for: mirror, since: fetch.token)
       do {
-        _ = try await fetch.eachPage(in: context) { page in
+        _ = try await fetch.eachPage(in: context, passingFailures: true) { page in
           let delayedSince = page.delayedSince
           count { $0.delayedSince = delayedSince }
           // The error of a transaction ends the round at once.
@@ -101,6 +106,26 @@ extension MirrorRound {
     }
   }
 
+  /// Looks up the records that could not be read before, each by itself, and stores them.
+  private nonisolated(nonsending) func lookUp(_ unread: [RecordID]) async throws {
+    let mirror = mirror
+    let stillUnread = try await mirror.local.read { connection in
+      let tables = MirrorTables(connection: connection, mirror: mirror.name)
+      return try unread.filter { try tables.base(of: $0)?.pending.contains(.unread) == true }
+    }
+    for id in stillUnread {
+      let request = readRequest("look up \(id)", retries: mirror.retries) {
+        try await mirror.remote.lookup([id], keys: nil)[id]
+      }
+      do {
+        let record = try await context.run(request)
+        try await store { store in try store.integrateUnread(record, named: id) }
+      } catch let error as RecordError where error.record == id {
+        try await store { store in try store.postpone(error) }
+      }
+    }
+  }
+
   /// Stores the remote states that could not be stored before, where possible.
   private nonisolated(nonsending) func storeWaiting(at stage: MirrorStore.Stage) async throws {
     let types = mirror.types
@@ -126,6 +151,7 @@ extension MirrorRound {
       let first = try store.tables.lastSequence()
       try store.integrate(changes.changed, isFirst: changes.isFirst)
       for id in changes.deleted { try store.tables.markMissing(id) }
+      for error in changes.failed { try store.postpone(error) }
       guard var position = try store.tables.position() else { return }
       position.token = changes.token
       if position.remote == nil { position.remote = remote }

@@ -30,11 +30,12 @@ extension MirrorStore {
     let isStored = base.waiting == nil && base.sequence != MirrorBase.notStored
     if base.tag == remote.tag, isStored, remote.hasSameFields(as: base.fields) {
       // The mirror itself has saved or stored this state.
-      guard base.pending.contains(.missing) else { return }
-      base.pending.remove(.missing)
+      guard !base.pending.isDisjoint(with: [.missing, .unread]) else { return }
+      if base.pending.contains(.unread) { (base.rejection, base.rejected) = (nil, nil) }
+      base.pending.subtract([.missing, .unread])
       return try tables.save(base, of: remote.id)
     }
-    base.pending.remove(.missing)
+    base.pending.subtract([.missing, .unread])
     try merge(remote, base)
   }
 

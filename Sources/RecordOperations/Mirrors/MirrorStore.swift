@@ -250,7 +250,7 @@ struct MirrorStore {
     if !isNews, text == nil || base.rejection == text { return }
     base.waiting = (record.tag, record.fields)
     base.pending.insert(.waiting)
-    base.pending.remove(.missing)
+    base.pending.subtract([.missing, .unread])
     (base.rejection, base.rejected) = (text, nil)
     try tables.save(base, of: record.id)
   }

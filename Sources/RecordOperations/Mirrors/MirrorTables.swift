@@ -255,7 +255,7 @@ struct MirrorTables {
 
   /// The settings of a record that is missing. A remote state that waits is void.
   private static let missing =
-    "pending = pending & ~2 | 1, waiting = NULL, waiting_tag = NULL"
+    "pending = pending & ~18 | 1, waiting = NULL, waiting_tag = NULL"
 
   /// Marks all records that the remote database had as missing, until it reports them again.
   func markAllMissing() throws {
@@ -289,7 +289,7 @@ struct MirrorTables {
   /// Returns the reasons for which records are rejected.
   func rejections(types: [String]) throws -> [RecordID: String] {
     var found: [RecordID: String] = [:]
-    for id in try pending([.waiting, .unsent, .missing], types: types) {
+    for id in try pending([.unsent, .unmerged], types: types) {
       found[id] = try base(of: id)?.rejection
     }
     return found
