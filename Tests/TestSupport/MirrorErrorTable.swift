@@ -2,7 +2,7 @@ internal import Foundation
 
 /// The table of errors in the article about mirrors, whose rows tests compare with what a round does.
 public enum MirrorErrorTable {
-  /// What an error of the remote database ends.
+  /// The extent of an error of the remote database.
   public enum Effect: String, Sendable {
     case record = "this record"
     case round = "this round"

@@ -143,7 +143,7 @@ public struct RunStore: Sendable {
     try await backend.counts(of: selection)
   }
 
-  /// Returns what all runs add up to by flow and state, in the order of both.
+  /// Returns the totals of all runs by flow and state, in the order of both.
   ///
   /// - Throws: A ``RunStoreError``.
   package func totals() async throws -> [RunTotals] { try await backend.totals() }

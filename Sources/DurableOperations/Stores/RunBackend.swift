@@ -34,7 +34,7 @@ package protocol RunBackend: Sendable {
   /// before.
   func counts(of selection: RunSelection) async throws -> [RunCount]
 
-  /// Returns what all runs add up to by flow and state, in the order of both.
+  /// Returns the totals of all runs by flow and state, in the order of both.
   func totals() async throws -> [RunTotals]
 
   /// Returns a text that changes with every change of the store, and perhaps without one.

@@ -1,6 +1,6 @@
 /// Whether two patterns can match the same file, or one of them a folder with a file of the other.
 struct GlobIntersection {
-  /// What both patterns have matched so far.
+  /// The part that both patterns have matched so far.
   private struct State: Hashable {
     var one: Int
     var other: Int

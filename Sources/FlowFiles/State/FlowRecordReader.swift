@@ -71,7 +71,7 @@ package struct FlowRecordReader {
     }
   }
 
-  /// Reads the rows of a unit whose run or definition can be one that counts.
+  /// Reads the rows of a unit whose run or definition can count.
   private mutating func readOthers(
     of unit: ExactText, from connection: SQLiteConnection
   ) throws {

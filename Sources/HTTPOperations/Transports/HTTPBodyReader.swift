@@ -59,7 +59,7 @@ struct HTTPBodyReader {
 }
 
 extension HTTPBodyReader {
-  /// The first bytes of the body of an error. What has been received if the body is cut off, or does
+  /// The first bytes of the body of an error. The received part if the body is cut off, or does
   /// not arrive in time.
   ///
   /// - Parameter limit: The maximum number of bytes.

@@ -48,7 +48,7 @@ package struct HTTPTransportRequest: Sendable {
   /// to receive it.
   package let expectsLargeBody: Bool
 
-  /// What identifies the host, for the limit of its connections.
+  /// The identity of the host, for the limit of its connections.
   var host: String {
     "\(url.scheme ?? "")://\(url.host ?? ""):\(url.port ?? 0)".lowercased()
   }

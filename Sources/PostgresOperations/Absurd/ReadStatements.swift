@@ -8,7 +8,7 @@ struct ReadStatements: Sendable {
   let runs: PostgresStatement
   /// The numbers of such runs ($1 to $4) by flow and state, in no order.
   let counts: PostgresStatement
-  /// What all runs add up to by flow and state: their number, the milliseconds since the oldest of their changes, and
+  /// The totals of all runs by flow and state: their number, the milliseconds since the oldest of their changes, and
   /// the sum of their durations.
   let totals: PostgresStatement
   /// Until the end of the transaction: reads all runs in the order of the table, and does not sort

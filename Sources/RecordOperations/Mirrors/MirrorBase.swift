@@ -15,7 +15,7 @@ struct MirrorBase {
     static let whole = Pending(rawValue: 8)
     /// The remote state could not be read, so the next round looks it up.
     static let unread = Pending(rawValue: 16)
-    /// What forbids to send the local state: the remote one is not merged yet.
+    /// The reason not to send the local state: the remote one is not merged yet.
     static let unmerged: Pending = [.missing, .waiting, .unread]
   }
 

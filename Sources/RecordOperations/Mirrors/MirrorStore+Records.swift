@@ -132,7 +132,7 @@ extension MirrorStore {
     return saved
   }
 
-  /// Runs a body without recursive triggers: one that updates its own row, such as with the time, would run again
+  /// Runs a body without recursive triggers: a trigger that updates its own row, such as with the time, would run again
   /// and again.
   func withTriggersOnce<Result>(for type: String, _ body: () throws -> Result) throws -> Result {
     guard try connection.table(type)?.hasOtherTriggers == true else { return try body() }

@@ -52,7 +52,7 @@ struct FlowRunsTests {
     #expect(states == ["1 one succeeded", "2 two succeeded", "3  succeeded"])
   }
 
-  /// What `coop flow runs --json` prints about a run.
+  /// The members of a run that `coop flow runs --json` prints.
   private struct Listed: Decodable, Equatable {
     var flow = "f"
     let run: Int

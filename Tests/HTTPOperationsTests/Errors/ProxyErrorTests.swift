@@ -9,7 +9,7 @@ import Testing
   enum Failure: CaseIterable, Sendable {
     case unreachable, unknown, refusing, closing, silent, socksRefusing, socksUnreachable
 
-    /// What the proxy does after it has received the beginning of a request.
+    /// The reaction of the proxy after it has received the beginning of a request.
     func answer(_ connection: LoopbackConnection) {
       switch self {
       case .unreachable, .unknown, .closing: break

@@ -79,7 +79,7 @@
     }
 
     /// The time at which the first waiting request of a host has waited too long; nil if there is
-    /// none, or if it waits only for another one that opens a connection.
+    /// none, or if it waits only for another request, which opens a connection.
     ///
     /// As long as others begin, the time does not count: a queue that moves is only long.
     private func waitDeadline(of host: String) -> Int64? {

@@ -1,5 +1,5 @@
-/// An encoder of a value as one field: a single value, or a list of single values. What has properties or lists of its
-/// own becomes JSON.
+/// An encoder of a value as one field: a single value, or a list of single values. A value with
+/// properties or lists of its own becomes JSON.
 final class FieldEncoder: Encoder {
   let codingPath: [any CodingKey] = []
   let userInfo: [CodingUserInfoKey: Any] = [:]

@@ -84,8 +84,8 @@ public struct RecordSchema: Sendable {
 }
 
 extension SQLiteRecordDatabase {
-  /// Changes the tables of some types to what a version of a program needs, in one transaction. What is so already
-  /// stays as it is, so a program calls this each time that it begins.
+  /// Changes the tables of some types to what a version of a program needs, in one transaction. Parts that are so already
+  /// stay as they are, so a program calls this each time that it begins.
   ///
   /// | part of the schema | effect |
   /// |---|---|
