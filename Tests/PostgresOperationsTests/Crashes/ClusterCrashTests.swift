@@ -103,21 +103,24 @@ struct ClusterCrashTests {
   private func problems(_ lines: [[String]], _ finished: [String: [Int: Int]]) -> [String] {
     var problems: [String] = []
     var done: Set<String> = []
+    // The highest fence under which a step has begun so far, also of steps that are not kept.
+    var highest: [String: Int] = [:]
     for line in lines {
       if line[0] == "done" { done.insert(line[1]) }
       guard line[0] == "begun", let fence = Int(line[2]) else { continue }
       let key = line[3]
-      let step = key.prefix { $0 != "." } + "."
+      let step = String(key.prefix { $0 != "." } + ".")
       let parts = step.dropLast().split(separator: "/")
       guard let run = parts.first, let position = parts.last.flatMap({ Int($0) }) else { continue }
       let last = finished[String(run)]?[position]
-      // A process that was stopped in a step may go on with it, under an older fence.
-      if done.contains(String(step)), fence >= last ?? 0 {
+      // A process that was stopped in a step may continue with it, under an older fence.
+      if done.contains(step), fence >= last ?? highest[step] ?? 0 {
         problems.append("\(key) begins in process \(line[1]) with fence \(fence) after its end")
       }
       if let last, fence > last {
         problems.append("\(key) began with fence \(fence), after it had ended with \(last)")
       }
+      highest[step] = max(highest[step] ?? 0, fence)
     }
     return problems
   }
