@@ -37,11 +37,9 @@ import Testing
   }
 
   @Test(arguments: ["INTERNAL_ERROR", "THROTTLED", "ACCESS_DENIED", "BAD_REQUEST"])
-  func
-    `M9: a record that cannot be read is rejected alone, and looked up by each round until it can`(
-      code: String
-    ) async throws
-  {
+  func `M9: a record that cannot be read is rejected alone and looked up again`(
+    code: String
+  ) async throws {
     fail("2", code)
     #expect(try await sync() == "2 saved, 1 rejected")
     #expect(try await titles() == ["Emma", "Lady"])

@@ -51,11 +51,9 @@ import Testing
   ]
 
   @Test(arguments: table)
-  func
-    `D16: records of a request exchange their unique values, and only a true conflict is refused`(
-      places: KeyValuePairs<Int, Int64>, replies: String, after: [FieldValue]
-    ) async throws
-  {
+  func `D16: records of a request exchange values, and only a true conflict is refused`(
+    places: KeyValuePairs<Int, Int64>, replies: String, after: [FieldValue]
+  ) async throws {
     let result = try await save(places)
     #expect(result.replies == replies && result.places == after)
   }
