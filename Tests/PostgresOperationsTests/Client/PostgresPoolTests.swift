@@ -150,7 +150,10 @@ struct PostgresPoolTests {
     let rows = try await pool.rows(
       PostgresStatement("sum", "SELECT sum(transaction)::bigint FROM t"), [], order: "")
     #expect(rows.integer(0, 0) == 1_000)
-    #expect(try await !PrivateServer.shared.log().contains("deadlock detected"))
+    // Other tests use the server, too. A deadlock is logged with its statements.
+    let deadlocks = try await PrivateServer.shared.log().split(separator: "deadlock detected")
+      .dropFirst()
+    #expect(!deadlocks.contains { $0.prefix(4_000).contains("INSERT INTO t (i, transaction)") })
   }
 
   @Test func `writes that conflict with concurrent transactions are repeated`() async throws {

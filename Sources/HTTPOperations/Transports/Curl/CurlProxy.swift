@@ -17,7 +17,7 @@
 
     /// The proxy that a variable of the environment sets, as libcurl reports it.
     ///
-    /// - Parameter message: A message of libcurl 7.80 to 8.22.
+    /// - Parameter message: A message of libcurl; tested with 7.88.
     /// - Returns: Nil for other messages.
     init?(message: UnsafeRawBufferPointer) {
       let begin = "Uses proxy env variable "

@@ -9,7 +9,8 @@ enum NestedValue {
   /// A decoder of a field was asked for something that only JSON has.
   struct Needed: Error {}
 
-  /// The JSON of a value, the same text for equal values. Dates are as in other fields.
+  /// The JSON of a value: the same text for equal values, except for sets in them, whose order is not defined. Dates
+  /// are as in other fields.
   ///
   /// - Parameter place: The place of the value, for error messages.
   static func text(of value: some Encodable, in place: String) throws -> String {
