@@ -153,14 +153,22 @@ import Testing
     let writer = opened(fifo, O_RDWR | O_NONBLOCK)
     defer { close(writer) }
     let (isClosed, hasThrown) = (Gate(), Gate())
+    let asked = folder.path(of: "asked")
     let chunks = Chunks { number in
       if number == 1 { return Array("line\n".utf8) }
+      // An earlier end of the program would end the sequence after its first chunk.
+      #expect(FileManager.default.createFile(atPath: asked, contents: nil))
       try await isClosed.pass()
       hasThrown.open()
       throw Refused()
     }
     // The child holds the output open, and notices the end of the input when the program has ended.
-    let run = shell("(cat >&2; echo closed; read go < \"$1\"; echo late) <&0 & exit 0", fifo)
+    let script = """
+      exec 3<&0  # The shell gives /dev/null to programs in the background.
+      (cat >&2; echo closed; read go < "$1"; echo late) <&3 3<&- &
+      while [ ! -e "$2" ]; do sleep 0.01; done
+      """
+    let run = shell(script, fifo, asked)
       .reading(.stream(chunks)).draining(for: .seconds(3_600))
       .onOutputLine { line in if line == "closed" { isClosed.open() } }.start()
     try await hasThrown.pass()

@@ -82,10 +82,16 @@ import Testing
 
   @Test func `X8: a program that fails after a signal of the caller is named`() async throws {
     let launched = Lock<RunningProcess?>(nil)
+    let isLaunched = Gate()
     let pipeline = shell("trap 'exit 3' USR1; echo ready; while :; do sleep 0.01; done")
-      .onLaunch { process in launched.withLock { $0 = process } }
+      .onLaunch { process in
+        launched.withLock { $0 = process }
+        isLaunched.open()
+      }
       .piped(
         into: ProcessOperation("cat").onOutputLine { _ in
+          // Its line may arrive before the other program is reported.
+          try await isLaunched.pass()
           launched.withLock(\.self)?.send(.user1, to: .program)
         })
     let error = try await #require(throws: ProcessPipelineError.self) {
