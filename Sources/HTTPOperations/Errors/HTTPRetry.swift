@@ -21,7 +21,7 @@ extension ComposableOperation {
   /// The delay in a `Retry-After` header, in seconds or until a date by the clock of the server, is
   /// waited for if it is longer than the backoff, with up to a tenth of it more, but at least with up to
   /// a second: clients that were refused at the same time do not return at the same time. The random
-  /// numbers are those of the ``OperationEnvironment``. If the header is longer than `longestDelay`, there is no
+  /// numbers are those of the `OperationEnvironment`. If the header is longer than `longestDelay`, there is no
   /// other attempt, because the server would only refuse it. The final error is a `RetryError` with
   /// the errors of all attempts.
   ///
