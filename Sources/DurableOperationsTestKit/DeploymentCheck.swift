@@ -30,7 +30,7 @@ public struct DeploymentCheck: Sendable {
   ///     ended.
   public init(
     of flows: [any DurableSequence.Type],
-    in states: Set<RunState> = [.ready, .running, .interrupted, .parked, .stuck]
+    in states: Set<RunState> = Set(RunState.allCases.filter { !$0.hasEnded })
   ) {
     func check<Flow: DurableSequence>(_ flow: Flow.Type) -> FlowCheck { FlowCheck(flow) }
     checks = flows.map { check($0) }
