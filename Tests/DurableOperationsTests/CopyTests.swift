@@ -2,6 +2,8 @@ import CompositeOperations
 import DurableOperations
 import DurableTestSupport
 import Foundation
+import SQLiteSupport
+import SystemSupport
 import Testing
 
 @Suite(.enabled(if: TestServer.isAbsent)) struct CopyTests {
@@ -91,6 +93,21 @@ import Testing
       let names = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
       #expect(names == ["flows.sqlite", "flows.sqlite-shm", "flows.sqlite-wal"])
       #expect(try await store.summary(of: "r") != nil)
+    }
+  }
+
+  @Test func `J26: a file that another program creates during a copy is not replaced`()
+    async throws
+  {
+    try await withTemporaryFile { file in
+      let path = file + "-copy"
+      let connection = try SQLiteConnection.open(
+        file, for: .writing, SQLiteConfiguration(access: .create))
+      try connection.execute("CREATE TABLE T (a)")
+      #expect(throws: SystemError.fileExists) {
+        try connection.copy(to: path) { _ in try Data("other".utf8).write(to: URL(filePath: path)) }
+      }
+      #expect(try Data(contentsOf: URL(filePath: path)) == Data("other".utf8))
     }
   }
 
