@@ -37,13 +37,17 @@ package struct TableDescription: Sendable {
   /// A value of each field, in the order of the columns, for which another database can create a column. A field is
   /// left out if only its values show their kind.
   package let samples: [(key: String, value: FieldValue)]
+  /// The constraints of the fields for which there is a sample.
+  package let constraints: TableConstraints
   /// Whether the changes of its rows are tracked.
   package let isTracked: Bool
 
   package init(
-    columns: [Column], samples: [(key: String, value: FieldValue)], isTracked: Bool
+    columns: [Column], samples: [(key: String, value: FieldValue)],
+    constraints: TableConstraints = .none, isTracked: Bool
   ) {
-    (self.columns, self.samples, self.isTracked) = (columns, samples, isTracked)
+    (self.columns, self.samples) = (columns, samples)
+    (self.constraints, self.isTracked) = (constraints, isTracked)
   }
 
   /// Whether rows may have values that are no changes of records since the table had other columns: the values of a new
@@ -90,7 +94,7 @@ extension SQLiteRecordDatabase: TableDescribing {
 
 extension SQLiteColumn {
   /// A value for which another database can create the column; nil if only its values show their kind.
-  fileprivate var sample: FieldValue? {
+  var sample: FieldValue? {
     switch meaning {
     case .date: .date(Date(timeIntervalSince1970: 0))
     case .list: .list([])

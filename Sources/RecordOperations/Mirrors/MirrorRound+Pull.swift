@@ -27,9 +27,11 @@ extension MirrorRound {
       for type in mirror.types { try await queryAll(type) }
     }
     try await lookUp(unread)
-    for (type, table) in changed {
+    for (type, table, constraints) in changed {
       try await queryAll(type)
-      try await store { store in try store.tables.save(columns: table.columns, of: type) }
+      try await store { store in
+        try store.tables.save(columns: table.columns, constraints: constraints, of: type)
+      }
     }
     let types = mirror.types
     let isDone = try await mirror.local.read { connection in
@@ -167,10 +169,14 @@ extension MirrorRound {
   /// Looks for remote tables with new columns. Their values in rows that have not changed since, such as defaults, are
   /// no changes of records, so all records are fetched. Deletions are still reported as changes.
   ///
-  /// - Returns: The types whose records have to be fetched, with their tables.
+  /// The local tables get the constraints of the remote ones.
+  ///
+  /// - Returns: The types whose records have to be fetched, with their tables, and the texts of the constraints that the
+  ///   local tables have.
   /// - Throws: A ``RecordError`` if a table is not tracked: its records would be missing.
-  private nonisolated(nonsending) func changedTables() async throws -> [(String, TableDescription)]
-  {
+  private nonisolated(nonsending) func changedTables() async throws -> [(
+    type: String, table: TableDescription, constraints: String
+  )] {
     let (mirror, types) = (mirror, mirror.types)
     guard mirror.remote.capabilities.contains(.changes),
       let remote = mirror.remote as? any TableDescribing
@@ -196,8 +202,10 @@ extension MirrorRound {
       for type in types {
         guard let table = found[type] else { continue }
         switch try tables.columns(of: type) {
-        case .complete(let known):
-          if Set(known) == Set(table.columns) { continue }
+        case .complete(let known, let constraints):
+          if Set(known) == Set(table.columns), try constraints == table.constraints.text {
+            continue
+          }
           changed.append((type, table, !table.hasNewValues(since: known)))
         // All records are fetched as changes.
         case .incomplete: changed.append((type, table, isNew))
@@ -209,13 +217,25 @@ extension MirrorRound {
     count { $0.missingTypes = missing }
     if changed.isEmpty { return [] }
     try await checkSource()
-    try await store { store in
-      for (type, table, isFetched) in changed {
-        try store.createColumns(of: table, in: type)
-        try store.tables.save(columns: isFetched ? table.columns : nil, of: type)
+    return try await store { store in
+      // Tables to which others refer come first.
+      let places = Dictionary(
+        changed.enumerated().map { ($1.type, $0) }, uniquingKeysWith: { first, _ in first })
+      let types = changed.map { type, table, _ in
+        DatabaseRecord(
+          RecordID(type, ""), fields: Dictionary(table.samples) { first, _ in first }, tag: nil)
       }
+      var fetched: [(type: String, table: TableDescription, constraints: String)] = []
+      for id in types.orderedByReferences.map(\.id) {
+        guard let place = places[id.type] else { continue }
+        let (type, table, isFetched) = changed[place]
+        let constraints = try store.createColumns(of: table, in: type)
+        try store.tables.save(
+          columns: isFetched ? table.columns : nil, constraints: constraints, of: type)
+        if !isFetched { fetched.append((type, table, constraints)) }
+      }
+      return fetched
     }
-    return changed.filter { !$0.isFetched }.map { ($0.type, $0.table) }
   }
 
   /// Checks that the columns to create belong to the source of the records, if the mirror stops otherwise.

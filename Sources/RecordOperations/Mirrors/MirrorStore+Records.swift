@@ -100,7 +100,7 @@ extension MirrorStore {
     }
     if wasDeleted { try lose(nil, of: remote.id, from: .local) }
     var record = remote.asNew(tagged: nil)
-    if let table = try connection.table(remote.id.type), !table.isOwn {
+    if let table = try connection.table(remote.id.type) {
       // The defaults of the table are not values of the record.
       for column in table.fields
       where column.isWritable && !column.isRequired && !record.has(column.name) {

@@ -195,7 +195,8 @@ struct MirrorTables {
     case none
     /// The records of the table have to be fetched as a whole.
     case incomplete
-    case complete([TableDescription.Column])
+    /// - Parameter constraints: The text of those to which the local table was adapted.
+    case complete([TableDescription.Column], constraints: String)
   }
 
   func columns(of type: String) throws -> KnownColumns {
@@ -212,17 +213,23 @@ struct MirrorTables {
           name: parts[index], type: parts[index + 1], number: Int64(parts[index + 2]) ?? 0,
           isFilled: !parts[index + 3].isEmpty))
     }
-    return .complete(columns)
+    let constraints = parts.count % 4 == 1 ? parts[parts.count - 1] : ""
+    return .complete(columns, constraints: constraints)
   }
 
-  /// - Parameter columns: Nil if the records have to be fetched as a whole.
-  func save(columns: [TableDescription.Column]?, of type: String) throws {
+  /// - Parameters:
+  ///   - columns: Nil if the records have to be fetched as a whole.
+  ///   - constraints: The text of those to which the local table was adapted.
+  func save(
+    columns: [TableDescription.Column]?, constraints: String, of type: String
+  ) throws {
     var parts: [FieldValue] = []
     for column in columns ?? [] {
       let isFilled = column.isFilled ? "filled" : ""
       parts += [.string(column.name), .string(column.type), .string("\(column.number)")]
       parts.append(.string(isFilled))
     }
+    if !constraints.isEmpty { parts.append(.string(constraints)) }
     let text = columns == nil ? nil : try FieldValue.listText(parts)
     try connection.execute(
       "INSERT OR REPLACE INTO \"_record_mirror_types\" VALUES (?1, ?2, ?3)",

@@ -49,6 +49,33 @@ enum PostgresSchemaStatements {
     \(from) JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
     """)
 
+  /// The constraints of columns: table, name, whether it takes no null, and the expression of its default.
+  static let columnConstraints = PostgresStatement(
+    "read the constraints of columns",
+    """
+    SELECT c.relname, a.attname, a.attnotnull OR y.typnotnull, pg_get_expr(d.adbin, d.adrelid)
+    \(from) JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+        AND a.attgenerated = '' AND a.attidentity = ''
+      JOIN pg_type AS y ON y.oid = a.atttypid
+      LEFT JOIN pg_attrdef AS d ON d.adrelid = c.oid AND d.adnum = a.attnum
+    WHERE a.attnotnull OR y.typnotnull OR d.oid IS NOT NULL
+    ORDER BY c.relname, a.attnum
+    """)
+
+  /// The UNIQUE constraints and indexes of all rows that are checked with each statement, and in which nulls are
+  /// different: table and columns.
+  static let uniqueIndexes = PostgresStatement(
+    "read unique indexes",
+    """
+    SELECT c.relname, to_json(ARRAY(SELECT a.attname FROM unnest(i.indkey[0:i.indnkeyatts - 1])
+        WITH ORDINALITY AS k(number, place) JOIN pg_attribute AS a
+          ON a.attrelid = c.oid AND a.attnum = k.number ORDER BY k.place))::text
+    \(from) JOIN pg_index AS i ON i.indrelid = c.oid AND i.indisunique AND NOT i.indisprimary
+        AND i.indisvalid AND i.indimmediate AND i.indpred IS NULL AND i.indexprs IS NULL
+        AND to_jsonb(i) ->> 'indnullsnotdistinct' IS DISTINCT FROM 'true'
+    ORDER BY c.relname, i.indexrelid
+    """)
+
   /// The primary and the foreign keys: table, kind, columns, parent, whether the parent is in the
   /// schema, whether the referenced columns are its primary key, the action of a deletion, and
   /// whether the parent was created here.

@@ -50,7 +50,8 @@ struct PostgresTableReader {
     }
   }
 
-  private static func names(_ json: String) -> [String] {
+  /// The names in a list as JSON.
+  static func names(_ json: String) -> [String] {
     guard case .list(let parts)? = JSONValue(parsing: json) else { return [] }
     return parts.compactMap { if case .string(let name) = $0 { name } else { nil } }
   }

@@ -120,6 +120,24 @@ extension FieldValue {
   }
 }
 
+extension FieldValue {
+  /// Returns the value as it is stored in a table that is created here, as a literal.
+  ///
+  /// - Returns: Nil if there is none.
+  /// - Throws: A ``RecordError`` if it cannot be stored.
+  func literal() throws -> String? {
+    switch self {
+    case .integer(let number): "\(number)"
+    case .double(let number): number.isFinite ? "\(number)" : nil
+    case .string(let text): try SQLiteName.literal(text)
+    case .bytes(let bytes): SQLiteName.literal(bytes)
+    case .date(let date): try SQLiteName.literal(date.storedText())
+    case .list(let elements): try SQLiteName.literal(FieldValue.listText(elements))
+    case .null, .reference: nil
+    }
+  }
+}
+
 extension RecordReference.DeleteRule {
   /// The action of the foreign key; nil if the rule needs no foreign key.
   fileprivate var action: String? {

@@ -5,12 +5,14 @@ extension SQLiteConnection {
   /// Returns the table to save a record in, and creates missing columns for its fields, in the
   /// order of the fields. Must be called in a transaction.
   ///
+  /// - Parameter constraints: Those of a new table.
   /// - Throws: A ``SQLiteError``; a ``RecordError`` if a name is invalid, or the table cannot be
   ///   written.
   func table(
-    toSave fields: [(key: String, value: FieldValue)], as type: String
+    toSave fields: [(key: String, value: FieldValue)], as type: String,
+    constraints: TableConstraints = .none
   ) throws -> SQLiteTable {
-    var table = try trackedTable(type, creating: fields)
+    var table = try trackedTable(type, creating: fields, constraints)
     let missing = fields.filter { [table] key, value in
       guard let column = table.column(named: key) else { return true }
       // A column of a table that was created here has no type until it has a value.
@@ -28,15 +30,18 @@ extension SQLiteConnection {
 
   /// Returns a table whose records are to change, and tracks their states.
   ///
-  /// - Parameter fields: The fields whose columns a new table gets; nil to create none.
+  /// - Parameters:
+  ///   - fields: The fields whose columns a new table gets; nil to create none.
+  ///   - constraints: Those of a new table.
   /// - Throws: A ``SQLiteError``; a ``RecordError`` if the name is invalid, there is no such table,
   ///   or it cannot be written.
   func trackedTable(
-    _ type: String, creating fields: [(key: String, value: FieldValue)]?
+    _ type: String, creating fields: [(key: String, value: FieldValue)]?,
+    _ constraints: TableConstraints = .none
   ) throws -> SQLiteTable {
     try check(type)
     var table = try table(type)
-    if table == nil, let fields { table = try createTable(type, for: fields) }
+    if table == nil, let fields { table = try createTable(type, for: fields, constraints) }
     guard let table else { throw RecordError(.unknownRecord) }
     if table.isTracked { return table }
     try track(table)
@@ -58,10 +63,11 @@ extension SQLiteConnection {
   /// would be moved again and again to keep all in the order of their names, which arrive in random
   /// order.
   ///
-  /// Columns with foreign keys are omitted: the referenced tables may have to be created first, or
-  /// may be this one.
+  /// Columns with foreign keys are omitted if their tables do not exist: they may have to be created first, or
+  /// one may be this table.
   private func createTable(
-    _ type: String, for fields: [(key: String, value: FieldValue)] = []
+    _ type: String, for fields: [(key: String, value: FieldValue)] = [],
+    _ constraints: TableConstraints = .none
   ) throws -> SQLiteTable? {
     let own = SQLiteKey.ownColumn
     let key = "\(try SQLiteName.quoted(own)) TEXT PRIMARY KEY NOT NULL"
@@ -72,11 +78,16 @@ extension SQLiteConnection {
         columns.append(key)
         continue
       }
-      if case .reference(let reference) = value, reference.onDelete != .keep { continue }
+      if case .reference(let reference) = value, reference.onDelete != .keep,
+        try table(reference.id.type) == nil
+      {
+        continue
+      }
       if let other = names.updateValue(name, forKey: SQLiteName.folded(name)) {
         throw sameColumn(other, name, of: type)
       }
-      columns.append(try definition(of: name, for: value, in: type))
+      let definition = try definition(of: name, for: value, in: type)
+      columns.append(try definition + constraints.clauses(of: name).text)
     }
     try checkColumnCount(columns.count, of: type)
     try execute("CREATE TABLE \(SQLiteName.quoted(type)) (\(columns.joined(separator: ", ")))")
@@ -127,7 +138,10 @@ extension SQLiteConnection {
         "\(key) differs from the column \(column) of \(table) only in case, which SQLite ignores"))
   }
 
-  private func definition(
+  /// Returns the name of a column and its declaration.
+  ///
+  /// - Throws: A ``SQLiteError``; a ``RecordError`` if a name is invalid.
+  func definition(
     of key: String, for value: FieldValue, in table: String
   ) throws -> String {
     if key.isEmpty { throw RecordError(.invalid("a field of \(table) has an empty name")) }

@@ -88,7 +88,7 @@ extension SQLiteConnection {
   private func remove(_ name: String, of type: String) throws {
     guard let table = try table(type, changing: name) else { return }
     let (target, column) = (try SQLiteName.quoted(type), try SQLiteName.quoted(name))
-    for index in try ownIndexes(of: table) where index.sql.contains(column) {
+    for index in try indexes(of: table, named: Self.indexPrefix) where index.sql.contains(column) {
       try execute("DROP INDEX \(SQLiteName.quoted(index.name))")
     }
     // The triggers record that the records have changed.
@@ -110,7 +110,8 @@ extension SQLiteConnection {
         needed["CREATE \(kind) \(name) ON \(try SQLiteName.quoted(table.name)) (\(columns))"] = key
       }
     }
-    for index in try ownIndexes(of: table) where needed.removeValue(forKey: index.sql) == nil {
+    for index in try indexes(of: table, named: Self.indexPrefix)
+    where needed.removeValue(forKey: index.sql) == nil {
       try execute("DROP INDEX \(SQLiteName.quoted(index.name))")
     }
     for (sql, key) in needed.sorted(by: { $0.key < $1.key }) {
@@ -120,16 +121,7 @@ extension SQLiteConnection {
   }
 
   private func checkUnique(_ key: [String], of table: SQLiteTable) throws {
-    let columns = try key.map { "t.\(try SQLiteName.quoted($0))" }
-    let name = try table.key.name(of: "t")
-    let same = try fetchOne(
-      """
-      SELECT min(\(name)), max(\(name)) FROM \(SQLiteName.quoted(table.name)) AS t \
-      WHERE \(columns.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")) \
-      GROUP BY \(columns.joined(separator: ", ")) HAVING count(*) > 1 LIMIT 1
-      """
-    ) { ($0.text(at: 0) ?? "", $0.text(at: 1) ?? "") }
-    guard let (first, second) = same else { return }
+    guard let (first, second) = try recordsWithSame(key, in: table) else { return }
     throw RecordError(
       .invalid(
         """
@@ -138,15 +130,31 @@ extension SQLiteConnection {
         """))
   }
 
+  /// Returns the names of two records that have the same values in some columns; nil if there are none.
+  func recordsWithSame(_ key: [String], in table: SQLiteTable) throws -> (String, String)? {
+    let columns = try key.map { "t.\(try SQLiteName.quoted($0))" }
+    let name = try table.key.name(of: "t")
+    return try fetchOne(
+      """
+      SELECT min(\(name)), max(\(name)) FROM \(SQLiteName.quoted(table.name)) AS t \
+      WHERE \(columns.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")) \
+      GROUP BY \(columns.joined(separator: ", ")) HAVING count(*) > 1 LIMIT 1
+      """
+    ) { ($0.text(at: 0) ?? "", $0.text(at: 1) ?? "") }
+  }
+
   private static let indexPrefix = "_record_"
 
-  /// The indexes of a table that schemas have created.
-  private func ownIndexes(of table: SQLiteTable) throws -> [(name: String, sql: String)] {
+  /// The indexes of a table whose names have a prefix.
+  func indexes(
+    of table: SQLiteTable, named prefix: String
+  ) throws -> [(name: String, sql: String)] {
     try fetchAll(
       """
-      SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND tbl_name = ?1 AND substr(name, 1, ?2) = ?3
+      SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND tbl_name = ?1 AND sql IS NOT NULL \
+      AND substr(name, 1, length(?2)) = ?2
       """,
-      [.text(table.name), .integer(Int64(Self.indexPrefix.count)), .text(Self.indexPrefix)]
+      [.text(table.name), .text(prefix)]
     ) { ($0.text(at: 0) ?? "", $0.text(at: 1) ?? "") }
   }
 }

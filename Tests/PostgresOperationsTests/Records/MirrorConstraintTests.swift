@@ -1,0 +1,194 @@
+import CompositeOperations
+import Foundation
+import PostgresOperations
+import RecordOperations
+import SQLiteSupport
+import TestSupport
+import Testing
+
+/// The constraints of tables of PostgreSQL in the local tables of a mirror.
+@Suite(.enabled(if: PrivateServer.missingServer == nil), .timeLimit(.minutes(10)))
+struct MirrorConstraintTests {
+  // Open transactions of other tests would delay the changes.
+  private static let server = PrivateServer(settings: ["autovacuum=off"])
+
+  private struct Fixture {
+    let schema: RecordSchema
+    let local: SQLiteRecordDatabase
+    private let folder: TemporaryFolder
+    private let types: [String]
+
+    init(_ types: [String], _ tables: String) async throws {
+      self.types = types
+      schema = try await RecordSchema(on: server)
+      try await schema.create(tables)
+      try await schema.database().keepChanges(of: types)
+      folder = try TemporaryFolder()
+      local = SQLiteRecordDatabase(folder.url.appendingPathComponent("local.sqlite").path)
+    }
+
+    @discardableResult func sync() async throws -> MirrorReport {
+      try await RecordMirror(of: types, in: local, with: schema.database()).sync.run().get()
+    }
+
+    /// The columns of a local table with their constraints, and the columns of its unique indexes.
+    func constraints(of type: String) async throws -> [String] {
+      try await local.read { connection in
+        let columns = try connection.fetchAll(
+          """
+          SELECT name || iif("notnull", ' NOT NULL', '') || coalesce(' DEFAULT ' || dflt_value, '') \
+          FROM pragma_table_info(?1) WHERE "notnull" AND NOT pk OR dflt_value IS NOT NULL ORDER BY name
+          """, [.text(type)]
+        ) { $0.text(at: 0) ?? "" }
+        let indexes = try connection.fetchAll(
+          """
+          SELECT (SELECT group_concat(name) FROM pragma_index_info(i.name)) FROM pragma_index_list(?1) AS i \
+          WHERE i."unique" AND i.origin = 'c' ORDER BY 1
+          """, [.text(type)]
+        ) { "UNIQUE \($0.text(at: 0) ?? "")" }
+        return columns + indexes
+      }
+    }
+
+    /// Executes a statement of another program.
+    func execute(_ sql: String) async throws {
+      try await local.write { connection in try connection.execute(sql) }
+    }
+
+    /// The error of a statement of another program.
+    func error(of sql: String) async -> String {
+      do {
+        try await execute(sql)
+        return "none"
+      } catch {
+        return "\(error)"
+      }
+    }
+  }
+
+  private static let tables = """
+    create type color as enum ('red', 'dark blue');
+    create table "Shelf" (id int primary key, name varchar(20) not null unique);
+    create table "Book" (id text primary key, shelf int not null references "Shelf" on delete cascade,
+      place int not null default 1, title text not null, isbn text unique, state text default 'it''s new',
+      color color default 'dark blue', price numeric(6,2) default 2.5, isLent boolean not null default false,
+      weight float8 default -0.5, tags jsonb default '[]', added timestamptz default now(), seen timestamptz unique,
+      rank int unique deferrable, number int default (2 + 3), code uuid default gen_random_uuid(), parent text references "Book",
+      unique (shelf, place));
+    create unique index lower_title on "Book" (lower(title));
+    create unique index some_titles on "Book" (title) where place > 1;
+    insert into "Shelf" values (1, 'first');
+    insert into "Book" (id, shelf, title) values ('a', 1, 'Emma')
+    """
+
+  @Test func `M1: NOT NULL, UNIQUE and constant defaults of PostgreSQL hold locally`()
+    async throws
+  {
+    let fixture = try await Fixture(["Book", "Shelf"], Self.tables)
+    #expect(try await fixture.sync().saved == 2)
+    #expect(try await fixture.constraints(of: "Shelf") == ["name NOT NULL", "UNIQUE name"])
+    #expect(
+      try await fixture.constraints(of: "Book") == [
+        "color DEFAULT 'dark blue'", "islent NOT NULL DEFAULT 0", "place NOT NULL DEFAULT 1",
+        "price DEFAULT '2.5'", "shelf NOT NULL", "state DEFAULT 'it''s new'", "tags DEFAULT '[]'",
+        "title NOT NULL", "weight DEFAULT -0.5", "UNIQUE isbn", "UNIQUE shelf,place",
+      ])
+    #expect(
+      await fixture.error(of: "INSERT INTO Book (id, shelf, place) VALUES ('b', 1, 2)")
+        .contains("Book.title"))
+    #expect(
+      await fixture.error(of: "INSERT INTO Book (id, shelf, title) VALUES ('b', 1, 'Sanditon')")
+        .contains("Book.place"))
+    #expect(
+      await fixture.error(of: "INSERT INTO Book (id, place, title) VALUES ('b', 2, 'Sanditon')")
+        .contains("Book.shelf"))
+    try await fixture.execute(
+      "INSERT INTO Book (id, shelf, place, title) VALUES ('b', 1, 2, 'Sanditon')")
+    let report = try await fixture.sync()
+    #expect(report.sent == 1 && report.rejected == 0, "\(report)")
+    let sent = try await fixture.schema.query(
+      #"select state, color, price, islent, weight, tags, number from "Book" where id = 'b'"#)
+    #expect(sent == "it's new|dark blue|2.50|f|-0.5|[]|5")
+    // A default of the table is no value of a row that has none.
+    try await fixture.schema.query(
+      """
+      insert into "Book" (id, shelf, place, title, state, color, price) values ('c', 1, 3, 'Lady Susan', null, null, null)
+      """)
+    try await fixture.schema.query(
+      """
+      insert into "Book" (id, shelf, place, title, state) values ('d', 1, 4, 'Persuasion', null),
+        ('e', 1, 5, 'The Watsons', 'old')
+      """)
+    _ = try await fixture.sync()
+    #expect(try await fixture.local.record("Book", "c")?["state"] == .null)
+    #expect(try await fixture.local.record("Book", "d")?["state"] == .null)
+    #expect(try await fixture.sync().isEmpty)
+  }
+
+  @Test func `M1: constraints that PostgreSQL drops, changes or adds later`() async throws {
+    let fixture = try await Fixture(["Book", "Shelf"], Self.tables)
+    try await fixture.sync()
+    try await fixture.local.save(record("Shelf", "2", ["name": "second"]))
+    try await fixture.execute("CREATE INDEX titles ON Book (title, state)")
+    try await fixture.schema.query(
+      """
+      alter table "Book" alter shelf drop not null, alter title drop not null, alter state drop default,
+        alter place set default 7, drop constraint "Book_isbn_key", alter price set not null,
+        add unique (title, state);
+      insert into "Book" (id, place) values ('b', 2)
+      """)
+    let report = try await fixture.sync()
+    #expect(report.saved == 1 && report.sent == 1 && report.rejected == 0)
+    #expect(
+      try await fixture.constraints(of: "Book") == [
+        "color DEFAULT 'dark blue'", "islent NOT NULL DEFAULT 0", "price DEFAULT '2.5'",
+        "tags DEFAULT '[]'", "weight DEFAULT -0.5", "UNIQUE shelf,place", "UNIQUE title,state",
+      ])
+    let first = try #require(try await fixture.local.record("Book", "a"))
+    #expect(first["title"] == "Emma" && first["place"] == 1 && first["state"] == "it's new")
+    #expect(
+      first["shelf"] == .reference(RecordReference(RecordID("Shelf", "1"), onDelete: .cascade)))
+    #expect(try await fixture.sync().isEmpty)
+    // The index of another program and the rule of the foreign key are still there.
+    try await fixture.execute("DROP INDEX titles")
+    try await fixture.execute("DELETE FROM Shelf WHERE id = '1'")
+    #expect(try await fixture.local.record("Book", "a") == nil)
+  }
+
+  @Test func `M1: a unique constraint waits for local records that differ`() async throws {
+    let fixture = try await Fixture(
+      ["Tag"],
+      "create table \"Tag\" (id text primary key, name text); insert into \"Tag\" values ('1', 'a')"
+    )
+    try await fixture.sync()
+    try await fixture.local.save(record("Tag", "2", ["name": "a"]))
+    try await fixture.schema.query("alter table \"Tag\" add unique (name)")
+    #expect(try await fixture.sync().rejected == 1)
+    #expect(try await fixture.constraints(of: "Tag") == [])
+    try await fixture.local.save(record("Tag", "2", ["name": "b"]), policy: .changedKeys)
+    #expect(try await fixture.sync().sent == 1)
+    #expect(try await fixture.constraints(of: "Tag") == ["UNIQUE name"])
+  }
+
+  @Test func `M15: values that rows exchange arrive under a constraint of the local table`()
+    async throws
+  {
+    let fixture = try await Fixture(
+      ["Seat"],
+      """
+      create table "Seat" (id int primary key, place int not null unique);
+      insert into "Seat" select n, n from generate_series(1, 3000) as n
+      """)
+    try await fixture.sync()
+    #expect(try await fixture.constraints(of: "Seat") == ["place NOT NULL", "UNIQUE place"])
+    // Over several pages.
+    try await fixture.schema.query(
+      """
+      update "Seat" set place = -place; update "Seat" set place = 1 - place where place > -3000;
+      update "Seat" set place = 1 where place = -3000
+      """)
+    #expect(try await fixture.sync().saved == 3_000)
+    #expect(try await fixture.local.record("Seat", "3000")?["place"] == 1)
+    #expect(try await fixture.sync().isEmpty)
+  }
+}
