@@ -32,6 +32,16 @@ import Testing
     #expect(response.head.undecodedCoding == "aws-chunked")
   }
 
+  @Test func `N8: two codings are undone, and three are an error`() async throws {
+    let twice = compressed(compressed(Self.hello))
+    let server = try LoopbackServer(
+      .init(headers: ["Content-Encoding: gzip, gzip"], body: twice),
+      .init(headers: ["Content-Encoding: gzip, gzip, gzip"], body: compressed(twice)))
+    #expect(try await HTTPDataOperation(server.url()).run().get().body == Data(Self.hello))
+    let error = await HTTPDataOperation(server.url()).run().error as? HTTPTransferError
+    #expect(error?.reason == .undecodableBody)
+  }
+
   // The last ones begin like another member.
   @Test(arguments: ["\n", "<html>", "\0\0\n", "\u{1F}", "\u{1F}\0\0", "\u{1F}<html>"])
   func `N8: bytes after compressed data are an error, or are ignored`(text: String) async throws {

@@ -62,6 +62,26 @@ struct ChildrenTests {
     _ = await worker.outcome
   }
 
+  @Test func `K5: the process of the parent claims a child in the transaction of its start`()
+    async throws
+  {
+    let queue = try await TestQueue()
+    // The states of attempts at the ends of the transactions that have inserted them.
+    try await queue.query(
+      """
+      create table seen (state text);
+      create function look() returns trigger language plpgsql as $$ begin
+        insert into public.seen select state from absurd.r_default where run_id = new.run_id;
+        return null;
+      end $$;
+      create constraint trigger look after insert on absurd.r_default deferrable initially deferred
+        for each row execute function look()
+      """)
+    let outcome = await DurableOperation(Crowd(count: 3), named: "alone", in: queue.store()).run()
+    #expect(outcome.result == 3)
+    #expect(try await queue.query("select state, count(*) from seen group by 1") == "running|4")
+  }
+
   @Test func `K5: a child that is parked and retried wakes its parked parent`() async throws {
     let queue = try await TestQueue()
     let store = queue.store()
