@@ -232,8 +232,10 @@ struct MirrorTables {
     if !constraints.isEmpty { parts.append(.string(constraints)) }
     let text = columns == nil ? nil : try FieldValue.listText(parts)
     try connection.execute(
-      "INSERT OR REPLACE INTO \"_record_mirror_types\" VALUES (?1, ?2, ?3)",
-      [.text(mirror), .text(type), .optional(text)])
+      """
+      INSERT INTO "_record_mirror_types" VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE \
+      SET columns = excluded.columns WHERE columns IS NOT excluded.columns
+      """, [.text(mirror), .text(type), .optional(text)])
   }
 
   /// Whether nothing has to be prepared for a round: the tables exist, and the changes of each

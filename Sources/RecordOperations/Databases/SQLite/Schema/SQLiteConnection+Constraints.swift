@@ -79,12 +79,13 @@ extension SQLiteConnection {
   ) throws -> Bool {
     let prefix = "_mirror_\(mirror)_\(table.name)_"
     var needed: [String: [String]] = [:]
+    // The column of a reference to a type that is not mirrored is created with the first reference.
     for key in unique where key.allSatisfy({ table.column(named: $0) != nil }) {
       let columns = try key.map { try SQLiteName.quoted($0) }.joined(separator: ", ")
       let name = try SQLiteName.quoted(prefix + key.joined(separator: "_"))
       needed["CREATE UNIQUE INDEX \(name) ON \(table.sql.table) (\(columns))"] = key
     }
-    var areComplete = needed.count == Set(unique).count
+    var areComplete = true
     for index in try indexes(of: table, named: prefix)
     where needed.removeValue(forKey: index.sql) == nil {
       try execute("DROP INDEX \(SQLiteName.quoted(index.name))")
