@@ -109,6 +109,9 @@ struct MirrorConstraintTests {
     let sent = try await fixture.schema.query(
       #"select state, color, price, islent, weight, tags, number from "Book" where id = 'b'"#)
     #expect(sent == "it's new|dark blue|2.50|f|-0.5|[]|5")
+    // The values that PostgreSQL has given it.
+    #expect(try await fixture.sync().saved == 1)
+    #expect(try await fixture.local.record("Book", "b")?["number"] == 5)
     // A default of the table is no value of a row that has none.
     try await fixture.schema.query(
       """
