@@ -7,9 +7,9 @@ import TestSupport
 import Testing
 
 /// The constraints of tables of PostgreSQL in the local tables of a mirror.
-@Suite(.enabled(if: PrivateServer.missingServer == nil), .timeLimit(.minutes(10)))
+@Suite(.serialized, .enabled(if: PrivateServer.missingServer == nil), .timeLimit(.minutes(10)))
 struct MirrorConstraintTests {
-  // Open transactions of other tests would delay the changes.
+  // Open transactions of other tests would delay the changes, also of tests of this suite.
   private static let server = PrivateServer(settings: ["autovacuum=off"])
 
   private struct Fixture {

@@ -7,9 +7,9 @@ import TestSupport
 import Testing
 
 /// Mirrors of tables that a role may change only in part, and of tables that change.
-@Suite(.enabled(if: PrivateServer.missingServer == nil), .timeLimit(.minutes(10)))
+@Suite(.serialized, .enabled(if: PrivateServer.missingServer == nil), .timeLimit(.minutes(10)))
 struct MirrorOnPostgresTests {
-  // Open transactions of other tests would delay the changes.
+  // Open transactions of other tests would delay the changes, also of tests of this suite.
   private static let server = PrivateServer(settings: ["autovacuum=off"])
 
   private struct Fixture {
