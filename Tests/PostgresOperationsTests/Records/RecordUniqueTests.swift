@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Records of a PostgreSQL table that take unique values from one another.
-@Suite(.enabled(if: PrivateServer.missingServer == nil), .timeLimit(.minutes(10)))
+@Suite(.serialized, .enabled(if: PrivateServer.missingServer == nil), .timeLimit(.minutes(10)))
 struct RecordUniqueTests {
   // Open transactions of other tests would delay the changes.
   private static let server = PrivateServer(settings: ["autovacuum=off"])
