@@ -1,6 +1,5 @@
 internal import CompositeOperations
 package import RecordOperations
-internal import SystemSupport
 
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
@@ -70,8 +69,15 @@ extension PostgresRecordDatabase: TableDescribing {
       let names = types.filter { (try? PostgresRecordSchema.check(type: $0)) != nil }
         .map { PostgresRecordSession.TypeName($0) }
       let tables = try session.load(names)
-      let columns = try session.numberedColumns(of: names)
-      let constraints = try session.constraints(of: tables.values.compactMap(\.self))
+      let parameters: [PostgresValue] = [
+        .text(session.schema.name), .texts(names.map(\.text)),
+      ]
+      let rows = try session.connection.rows([
+        (PostgresSchemaStatements.numberedColumns, parameters),
+        (PostgresSchemaStatements.columnConstraints, parameters),
+        (PostgresSchemaStatements.uniqueIndexes, parameters),
+      ])
+      let columns = session.numberedColumns(rows[0])
       var found: [String: TableDescription] = [:]
       for name in names {
         // The changes of a table that this role may not read are not reported either.
@@ -85,7 +91,8 @@ extension PostgresRecordDatabase: TableDescribing {
               number: column.number, isFilled: column.isFilled)
           },
           samples: table.fields.compactMap { column in column.sample.map { (column.name, $0) } },
-          constraints: constraints[name] ?? .none, isTracked: table.isTracked)
+          constraints: table.constraints(columns: rows[1], uniqueIndexes: rows[2]),
+          isTracked: table.isTracked)
       }
       return found
     }
@@ -93,13 +100,11 @@ extension PostgresRecordDatabase: TableDescribing {
 }
 
 extension PostgresRecordSession {
+  /// - Parameter rows: The result of ``PostgresSchemaStatements/numberedColumns``.
   fileprivate func numberedColumns(
-    of names: [TypeName]
-  ) throws -> [TypeName: [TableDescription.Column]] {
-    let rows = try connection.rows(
-      PostgresSchemaStatements.numberedColumns,
-      [.text(schema.name), .texts(names.map(\.text))])
-    return Dictionary(
+    _ rows: PostgresRows
+  ) -> [TypeName: [TableDescription.Column]] {
+    Dictionary(
       grouping: (0..<rows.count).map { row in
         (
           TypeName(rows.text(row, 0) ?? ""),
@@ -109,41 +114,6 @@ extension PostgresRecordSession {
         )
       }, by: \.0
     ).mapValues { $0.map(\.1) }
-  }
-
-  /// Returns the constraints of tables that a table of SQLite can have, too. It never demands more: two values that
-  /// differ in PostgreSQL differ there.
-  fileprivate func constraints(
-    of tables: [PostgresTable]
-  ) throws -> [TypeName: TableConstraints] {
-    let parameters: [PostgresValue] = [.text(schema.name), .texts(tables.map(\.name))]
-    let rows = try connection.rows([
-      (PostgresSchemaStatements.columnConstraints, parameters),
-      (PostgresSchemaStatements.uniqueIndexes, parameters),
-    ])
-    var found: [TypeName: TableConstraints] = [:]
-    for table in tables where !table.isOwn {
-      func rowsOfTable(_ rows: PostgresRows) -> [Int] {
-        (0..<rows.count).filter { (rows.text($0, 0) ?? "").hasSameBytes(as: table.name) }
-      }
-      func field(_ name: String) -> PostgresColumn? {
-        table.fields.first { $0.name.hasSameBytes(as: name) && $0.isWritable }
-      }
-      let columns = rowsOfTable(rows[0]).compactMap { row -> TableConstraints.Column? in
-        guard let column = field(rows[0].text(row, 1) ?? "") else { return nil }
-        return TableConstraints.Column(
-          name: column.name, isRequired: rows[0].boolean(row, 2) ?? false,
-          defaultValue: rows[0].text(row, 3).flatMap(column.constant))
-      }
-      let unique = rowsOfTable(rows[1]).compactMap { row -> [String]? in
-        let names = PostgresTableReader.names(rows[1].text(row, 1) ?? "")
-        let columns = names.compactMap(field)
-        // A field has fewer digits than a date here.
-        return columns.count == names.count && columns.allSatisfy { !$0.kind.isDate } ? names : nil
-      }
-      found[TypeName(table.name)] = TableConstraints(columns: columns, unique: unique)
-    }
-    return found
   }
 
   /// Returns the tables and views of the schema, sorted by their names.
@@ -225,36 +195,9 @@ extension PostgresTable {
   }
 }
 
-extension PostgresColumn.Kind {
-  fileprivate var isDate: Bool { if case .date = self { true } else { false } }
-}
-
 extension PostgresColumn {
-  /// Returns the value of a default, if it is a constant of a kind that has one form.
-  ///
-  /// - Parameter expression: For example `'new'::text`, `'-1'::integer` or `true`.
-  fileprivate func constant(_ expression: String) -> FieldValue? {
-    let text: String
-    if let match = expression.wholeMatch(
-      of: /'((?:[^']|'')*)'::(?:"[^"]+"|[A-Za-z_. ])+(?:\([0-9,]+\))?(?:\[\])?/)
-    {
-      text = String(match.1.replacing("''", with: "'"))
-    } else if expression.wholeMatch(of: /-?[0-9.]+|\(-[0-9.]+\)|true|false/) != nil {
-      text = String(expression.trimmingPrefix("(").replacing(")", with: ""))
-    } else {
-      return nil
-    }
-    switch kind {
-    case .integer, .double, .real, .text, .uuid, .enumeration, .other, .list:
-      let value = fieldValue(text)
-      return value.kind == sample?.kind ? value : nil
-    case .boolean: return text == "true" ? .integer(1) : text == "false" ? .integer(0) : nil
-    case .bytes, .date, .keptReference, .foreignKey, .null: return nil
-    }
-  }
-
   /// A value for which another database can create the column; nil for a column that has never had a value.
-  fileprivate var sample: FieldValue? {
+  var sample: FieldValue? {
     switch kind {
     case .integer, .boolean: .integer(0)
     case .double, .real: .double(0)

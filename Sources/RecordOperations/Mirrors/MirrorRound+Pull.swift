@@ -27,11 +27,9 @@ extension MirrorRound {
       for type in mirror.types { try await queryAll(type) }
     }
     try await lookUp(unread)
-    for (type, table, constraints) in changed {
+    for (type, table) in changed {
       try await queryAll(type)
-      try await store { store in
-        try store.tables.save(columns: table.columns, constraints: constraints, of: type)
-      }
+      try await store { store in try store.tables.save(columns: table.columns, of: type) }
     }
     let types = mirror.types
     let isDone = try await mirror.local.read { connection in
@@ -171,12 +169,10 @@ extension MirrorRound {
   ///
   /// The local tables get the constraints of the remote ones.
   ///
-  /// - Returns: The types whose records have to be fetched, with their tables, and the texts of the constraints that the
-  ///   local tables have.
+  /// - Returns: The types whose records have to be fetched, with their tables.
   /// - Throws: A ``RecordError`` if a table is not tracked: its records would be missing.
-  private nonisolated(nonsending) func changedTables() async throws -> [(
-    type: String, table: TableDescription, constraints: String
-  )] {
+  private nonisolated(nonsending) func changedTables() async throws -> [(String, TableDescription)]
+  {
     let (mirror, types) = (mirror, mirror.types)
     guard mirror.remote.capabilities.contains(.changes),
       let remote = mirror.remote as? any TableDescribing
@@ -202,8 +198,10 @@ extension MirrorRound {
       for type in types {
         guard let table = found[type] else { continue }
         switch try tables.columns(of: type) {
-        case .complete(let known, let constraints):
-          if Set(known) == Set(table.columns), try constraints == table.constraints.text {
+        case .complete(let known):
+          if Set(known) == Set(table.columns),
+            try connection.has(table.constraints, in: type, of: mirror.name)
+          {
             continue
           }
           changed.append((type, table, !table.hasNewValues(since: known)))
@@ -217,25 +215,13 @@ extension MirrorRound {
     count { $0.missingTypes = missing }
     if changed.isEmpty { return [] }
     try await checkSource()
-    return try await store { store in
-      // Tables to which others refer come first.
-      let places = Dictionary(
-        changed.enumerated().map { ($1.type, $0) }, uniquingKeysWith: { first, _ in first })
-      let types = changed.map { type, table, _ in
-        DatabaseRecord(
-          RecordID(type, ""), fields: Dictionary(table.samples) { first, _ in first }, tag: nil)
+    try await store { store in
+      for (type, table, isFetched) in changed.parentsFirst {
+        try store.createColumns(of: table, in: type)
+        try store.tables.save(columns: isFetched ? table.columns : nil, of: type)
       }
-      var fetched: [(type: String, table: TableDescription, constraints: String)] = []
-      for id in types.orderedByReferences.map(\.id) {
-        guard let place = places[id.type] else { continue }
-        let (type, table, isFetched) = changed[place]
-        let constraints = try store.createColumns(of: table, in: type)
-        try store.tables.save(
-          columns: isFetched ? table.columns : nil, constraints: constraints, of: type)
-        if !isFetched { fetched.append((type, table, constraints)) }
-      }
-      return fetched
     }
+    return changed.filter { !$0.isFetched }.map { ($0.type, $0.table) }
   }
 
   /// Checks that the columns to create belong to the source of the records, if the mirror stops otherwise.
@@ -263,5 +249,18 @@ extension MirrorRound {
       try await store { store in try store.integrate(page.records.orderedByReferences) }
       cursor = page.cursor
     } while cursor != nil
+  }
+}
+
+extension [(type: String, table: TableDescription, isFetched: Bool)] {
+  /// The tables in an order in which each follows those that it refers to, where possible.
+  fileprivate var parentsFirst: Self {
+    let places = Dictionary(uniqueKeysWithValues: zip(map { RecordID($0.type, "") }, indices))
+    // The samples of references have empty names.
+    let records = map { type, table, _ in
+      DatabaseRecord(
+        RecordID(type, ""), fields: Dictionary(table.samples) { first, _ in first }, tag: nil)
+    }
+    return records.orderedByReferences.compactMap { places[$0.id] }.map { self[$0] }
   }
 }

@@ -67,13 +67,10 @@ extension MirrorStore {
     SELECT 1 FROM "_record_states" WHERE type = ?1 AND name = ?2
     """
 
-  /// Creates the columns of a remote table, also those that have no values, and adapts the constraints, unless the local
-  /// table belongs to another program.
-  ///
-  /// - Returns: The text of the constraints to which the table is adapted.
-  mutating func createColumns(of remote: TableDescription, in type: String) throws -> String {
-    let constraints = try remote.constraints.text
-    if let table = try connection.table(type), !table.isOwn { return constraints }
+  /// Creates the columns of a remote table, also those that have no values, and gives the local table its constraints,
+  /// unless that belongs to another program.
+  mutating func createColumns(of remote: TableDescription, in type: String) throws {
+    if let table = try connection.table(type), !table.isOwn { return }
     let samples = remote.samples.filter { _, value in
       // A table of another type is created with its first reference.
       guard case .reference(let reference) = value, reference.onDelete != .keep else { return true }
@@ -87,8 +84,7 @@ extension MirrorStore {
     } catch is RecordError {
       // For example two names that differ only in case. Each record says so.
     }
-    let isAdapted = try connection.adapt(type, to: remote.constraints, of: tables.mirror)
-    return isAdapted ? constraints : ""
+    try connection.adopt(remote.constraints, in: type, of: tables.mirror)
   }
 
   /// Returns the table for new records. Creates missing columns for their fields.

@@ -195,8 +195,7 @@ struct MirrorTables {
     case none
     /// The records of the table have to be fetched as a whole.
     case incomplete
-    /// - Parameter constraints: The text of those to which the local table was adapted.
-    case complete([TableDescription.Column], constraints: String)
+    case complete([TableDescription.Column])
   }
 
   func columns(of type: String) throws -> KnownColumns {
@@ -213,29 +212,21 @@ struct MirrorTables {
           name: parts[index], type: parts[index + 1], number: Int64(parts[index + 2]) ?? 0,
           isFilled: !parts[index + 3].isEmpty))
     }
-    let constraints = parts.count % 4 == 1 ? parts[parts.count - 1] : ""
-    return .complete(columns, constraints: constraints)
+    return .complete(columns)
   }
 
-  /// - Parameters:
-  ///   - columns: Nil if the records have to be fetched as a whole.
-  ///   - constraints: The text of those to which the local table was adapted.
-  func save(
-    columns: [TableDescription.Column]?, constraints: String, of type: String
-  ) throws {
+  /// - Parameter columns: Nil if the records have to be fetched as a whole.
+  func save(columns: [TableDescription.Column]?, of type: String) throws {
     var parts: [FieldValue] = []
     for column in columns ?? [] {
       let isFilled = column.isFilled ? "filled" : ""
       parts += [.string(column.name), .string(column.type), .string("\(column.number)")]
       parts.append(.string(isFilled))
     }
-    if !constraints.isEmpty { parts.append(.string(constraints)) }
     let text = columns == nil ? nil : try FieldValue.listText(parts)
     try connection.execute(
-      """
-      INSERT INTO "_record_mirror_types" VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE \
-      SET columns = excluded.columns WHERE columns IS NOT excluded.columns
-      """, [.text(mirror), .text(type), .optional(text)])
+      "INSERT OR REPLACE INTO \"_record_mirror_types\" VALUES (?1, ?2, ?3)",
+      [.text(mirror), .text(type), .optional(text)])
   }
 
   /// Whether nothing has to be prepared for a round: the tables exist, and the changes of each

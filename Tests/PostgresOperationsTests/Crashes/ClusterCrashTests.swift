@@ -53,8 +53,8 @@ struct ClusterCrashTests {
     // When stopped workers go on: perhaps after their leases, so that others have taken their runs.
     var stopped: [Int: ContinuousClock.Instant] = [:]
     // Also interrupted ones: after two kills, the last runs may all be without a process.
-    let unended = Set(RunState.allCases.filter { !$0.hasEnded })
-    while try await !store.runs(in: unended, limit: 1).isEmpty {
+    let unfinished = Set(RunState.allCases.filter { !$0.hasEnded })
+    while try await !store.runs(in: unfinished, limit: 1).isEmpty {
       try await Task.sleep(for: .milliseconds(Int64.random(in: 50...400, using: &random)))
       for (index, time) in stopped where time <= .now {
         kill(workers[index].processIdentifier, SIGCONT)

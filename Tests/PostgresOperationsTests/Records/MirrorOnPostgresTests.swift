@@ -9,10 +9,10 @@ import Testing
 /// Mirrors of tables that a role may change only in part, and of tables that change.
 @Suite(.serialized, .enabled(if: PrivateServer.missingServer == nil), .timeLimit(.minutes(10)))
 struct MirrorOnPostgresTests {
-  // Open transactions of other tests would delay the changes, also of tests of this suite.
+  // Open transactions of other tests, also of this suite, would delay the changes.
   private static let server = PrivateServer(settings: ["autovacuum=off"])
 
-  private struct Fixture {
+  struct Fixture {
     let schema: RecordSchema
     let remote: PostgresRecordDatabase
     let local: SQLiteRecordDatabase

@@ -6,67 +6,49 @@ import SQLiteSupport
 import TestSupport
 import Testing
 
-/// The constraints of tables of PostgreSQL in the local tables of a mirror.
-@Suite(.serialized, .enabled(if: PrivateServer.missingServer == nil), .timeLimit(.minutes(10)))
-struct MirrorConstraintTests {
-  // Open transactions of other tests would delay the changes, also of tests of this suite.
-  private static let server = PrivateServer(settings: ["autovacuum=off"])
+extension MirrorOnPostgresTests.Fixture {
+  @discardableResult func sync() async throws -> MirrorReport {
+    try await mirror.sync.run().get()
+  }
 
-  private struct Fixture {
-    let schema: RecordSchema
-    let local: SQLiteRecordDatabase
-    private let folder: TemporaryFolder
-    private let types: [String]
-
-    init(_ types: [String], _ tables: String) async throws {
-      self.types = types
-      schema = try await RecordSchema(on: server)
-      try await schema.create(tables)
-      try await schema.database().keepChanges(of: types)
-      folder = try TemporaryFolder()
-      local = SQLiteRecordDatabase(folder.url.appendingPathComponent("local.sqlite").path)
-    }
-
-    @discardableResult func sync() async throws -> MirrorReport {
-      try await RecordMirror(of: types, in: local, with: schema.database()).sync.run().get()
-    }
-
-    /// The columns of a local table with their constraints, and the columns of its unique indexes.
-    func constraints(of type: String) async throws -> [String] {
-      try await local.read { connection in
-        let columns = try connection.fetchAll(
-          """
-          SELECT name || iif("notnull", ' NOT NULL', '') || coalesce(' DEFAULT ' || dflt_value, '') \
-          FROM pragma_table_info(?1) WHERE "notnull" AND NOT pk OR dflt_value IS NOT NULL ORDER BY name
-          """, [.text(type)]
-        ) { $0.text(at: 0) ?? "" }
-        let indexes = try connection.fetchAll(
-          """
-          SELECT (SELECT group_concat(name) FROM pragma_index_info(i.name)) FROM pragma_index_list(?1) AS i \
-          WHERE i."unique" AND i.origin = 'c' ORDER BY 1
-          """, [.text(type)]
-        ) { "UNIQUE \($0.text(at: 0) ?? "")" }
-        return columns + indexes
-      }
-    }
-
-    /// Executes a statement of another program.
-    func execute(_ sql: String) async throws {
-      try await local.write { connection in try connection.execute(sql) }
-    }
-
-    /// The error of a statement of another program.
-    func error(of sql: String) async -> String {
-      do {
-        try await execute(sql)
-        return "none"
-      } catch {
-        return "\(error)"
-      }
+  /// The columns of a local table with their constraints, and the columns of its unique indexes.
+  func constraints(of type: String) async throws -> [String] {
+    try await local.read { connection in
+      let columns = try connection.fetchAll(
+        """
+        SELECT name || iif("notnull", ' NOT NULL', '') || coalesce(' DEFAULT ' || dflt_value, '') \
+        FROM pragma_table_info(?1) WHERE "notnull" AND NOT pk OR dflt_value IS NOT NULL ORDER BY name
+        """, [.text(type)]
+      ) { $0.text(at: 0) ?? "" }
+      let indexes = try connection.fetchAll(
+        """
+        SELECT (SELECT group_concat(name) FROM pragma_index_info(i.name)) FROM pragma_index_list(?1) AS i \
+        WHERE i."unique" AND i.origin = 'c' ORDER BY 1
+        """, [.text(type)]
+      ) { "UNIQUE \($0.text(at: 0) ?? "")" }
+      return columns + indexes
     }
   }
 
-  private static let tables = """
+  /// Executes a statement of another program.
+  func execute(_ sql: String) async throws {
+    try await local.write { connection in try connection.execute(sql) }
+  }
+
+  /// The error of a statement of another program.
+  func error(of sql: String) async -> String {
+    do {
+      try await execute(sql)
+      return "none"
+    } catch {
+      return "\(error)"
+    }
+  }
+}
+
+/// The constraints of tables of PostgreSQL in the local tables of a mirror.
+extension MirrorOnPostgresTests {
+  private static let constrainedTables = """
     create type color as enum ('red', 'dark blue');
     create table "Shelf" (id int primary key, name varchar(20) not null unique);
     create table "Book" (id text primary key, shelf int not null references "Shelf" on delete cascade,
@@ -84,7 +66,8 @@ struct MirrorConstraintTests {
   @Test func `M1: NOT NULL, UNIQUE and constant defaults of PostgreSQL hold locally`()
     async throws
   {
-    let fixture = try await Fixture(["Book", "Shelf"], Self.tables)
+    let fixture = try await Fixture(
+      ["Book", "Shelf"], Self.constrainedTables, rights: #"grant all on "Book", "Shelf" to ROLE"#)
     #expect(try await fixture.sync().saved == 2)
     #expect(try await fixture.constraints(of: "Shelf") == ["name NOT NULL", "UNIQUE name"])
     #expect(
@@ -130,7 +113,8 @@ struct MirrorConstraintTests {
   }
 
   @Test func `M1: constraints that PostgreSQL drops, changes or adds later`() async throws {
-    let fixture = try await Fixture(["Book", "Shelf"], Self.tables)
+    let fixture = try await Fixture(
+      ["Book", "Shelf"], Self.constrainedTables, rights: #"grant all on "Book", "Shelf" to ROLE"#)
     try await fixture.sync()
     try await fixture.local.save(record("Shelf", "2", ["name": "second"]))
     try await fixture.execute("CREATE INDEX titles ON Book (title, state)")
@@ -162,8 +146,8 @@ struct MirrorConstraintTests {
   @Test func `M1: a unique constraint waits for local records that differ`() async throws {
     let fixture = try await Fixture(
       ["Tag"],
-      "create table \"Tag\" (id text primary key, name text); insert into \"Tag\" values ('1', 'a')"
-    )
+      #"create table "Tag" (id text primary key, name text); insert into "Tag" values ('1', 'a')"#,
+      rights: #"grant all on "Tag" to ROLE"#)
     try await fixture.sync()
     try await fixture.local.save(record("Tag", "2", ["name": "a"]))
     try await fixture.schema.query("alter table \"Tag\" add unique (name)")
@@ -172,6 +156,63 @@ struct MirrorConstraintTests {
     try await fixture.local.save(record("Tag", "2", ["name": "b"]), policy: .changedKeys)
     #expect(try await fixture.sync().sent == 1)
     #expect(try await fixture.constraints(of: "Tag") == ["UNIQUE name"])
+    // One that another program has dropped is created again.
+    let index = try await fixture.local.read { connection in
+      try connection.fetchOne(
+        "SELECT name FROM sqlite_schema WHERE tbl_name = 'Tag' AND sql LIKE 'CREATE UNIQUE INDEX%'"
+      ) { $0.text(at: 0) ?? "" }
+    }
+    try await fixture.execute("DROP INDEX \"\(index ?? "")\"")
+    try await fixture.sync()
+    #expect(try await fixture.constraints(of: "Tag") == ["UNIQUE name"])
+  }
+
+  @Test
+  func `M9: a fetched record whose unique value a local record has waits, and both are named`()
+    async throws
+  {
+    let fixture = try await Fixture(
+      ["Tag"], #"create table "Tag" (id text primary key, name text unique)"#,
+      rights: #"grant all on "Tag" to ROLE"#)
+    try await fixture.sync()
+    try await fixture.local.save(record("Tag", "local", ["name": "a"]))
+    try await fixture.schema.query(#"insert into "Tag" values ('remote', 'a')"#)
+    #expect(try await fixture.sync().rejected == 2)
+    #expect(try await fixture.rejections().keys.sorted() == ["Tag/local", "Tag/remote"])
+    try await fixture.local.save(record("Tag", "local", ["name": "b"]), policy: .changedKeys)
+    let report = try await fixture.sync()
+    #expect(report.sent == 1 && report.saved == 1 && report.rejected == 0, "\(report)")
+    #expect(try await fixture.local.record("Tag", "remote")?["name"] == "a")
+    #expect(try await fixture.rejections().isEmpty)
+  }
+
+  @Test(arguments: ["set null", "set default"])
+  func `M1: a deleted row to which one with NOT NULL referred is deleted locally`(
+    rule: String
+  ) async throws {
+    let fixture = try await Fixture(
+      ["Book", "Shelf"],
+      """
+      create table "Shelf" (id int primary key);
+      create table "Book" (id int primary key, shelf int not null default 1 references "Shelf" on delete \(rule));
+      insert into "Shelf" select n from generate_series(1, 9) as n;
+      insert into "Book" select n, n from generate_series(1, 9) as n
+      """, rights: #"grant all on "Book", "Shelf" to ROLE"#)
+    #expect(try await fixture.sync().saved == 18)
+    try await fixture.schema.query(
+      """
+      delete from "Book" where id = 9; update "Book" set shelf = 2 where id = 8;
+      delete from "Shelf" where id > 7
+      """)
+    let report = try await fixture.sync()
+    #expect(report.rejected == 0, "\(report)")
+    let counts = try await fixture.local.read { connection in
+      try ["Shelf", "Book"].map { table in
+        try connection.fetchOne("SELECT count(*) FROM \(table)") { $0.integer(at: 0) } ?? 0
+      }
+    }
+    #expect(counts == [7, 8])
+    #expect(try await fixture.sync().isEmpty)
   }
 
   @Test func `M15: values that rows exchange arrive under a constraint of the local table`()
@@ -182,7 +223,7 @@ struct MirrorConstraintTests {
       """
       create table "Seat" (id int primary key, place int not null unique);
       insert into "Seat" select n, n from generate_series(1, 3000) as n
-      """)
+      """, rights: #"grant all on "Seat" to ROLE"#)
     try await fixture.sync()
     #expect(try await fixture.constraints(of: "Seat") == ["place NOT NULL", "UNIQUE place"])
     // Over several pages.
