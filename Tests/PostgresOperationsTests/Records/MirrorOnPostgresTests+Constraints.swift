@@ -189,7 +189,7 @@ extension MirrorOnPostgresTests {
     #expect(try await fixture.rejections().isEmpty)
   }
 
-  @Test func `M1: a file may delete a row that PostgreSQL replaces by a default in others`()
+  @Test func `M1: a row whose deletion sets a default in PostgreSQL can be deleted locally`()
     async throws
   {
     let fixture = try await Fixture(
