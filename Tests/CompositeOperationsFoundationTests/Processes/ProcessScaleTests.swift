@@ -87,6 +87,23 @@ import Testing
     }
   }
 
+  @Test func `X2: the pipes of a program that cannot be started are closed before its run ends`()
+    async
+  {
+    await #expect(processExitsWith: .success) {
+      let pipeline = ProcessOperation("cat").piped(into: ProcessOperation("no-such-program"))
+        .piped(into: ProcessOperation("cat"))
+      _ = await pipeline.run()
+      let before = try ResourceCounts.now
+      try await withTaskExecutorPreference(ResumingThreadExecutor()) { () async throws in
+        for _ in 0..<20 {
+          _ = await pipeline.run()
+          #expect(try ResourceCounts.now == before)
+        }
+      }
+    }
+  }
+
   @Test func `too many open files are an error with the remedy`() async {
     await #expect(processExitsWith: .success) {
       for _ in 0..<2 { _ = await ProcessOperation("true").run() }
@@ -164,6 +181,13 @@ import Testing
         for kind in ["eventpoll", "eventfd", "pidfd"] where open.contains(kind) { exit(4) }
       }
     }
+  }
+}
+
+/// Continues a task on the thread that resumes it, and before that thread does anything else.
+private final class ResumingThreadExecutor: TaskExecutor {
+  func enqueue(_ job: consuming ExecutorJob) {
+    unsafe UnownedJob(job).runSynchronously(on: asUnownedTaskExecutor())
   }
 }
 

@@ -2,8 +2,8 @@ internal import CProcesses
 internal import CompositeOperations
 internal import SystemSupport
 
-/// An end of a pipe between two programs. It is closed when its program has been started, or when
-/// it is released.
+/// An end of a pipe between two programs. It is closed when its program has been started or cannot
+/// be started, or when it is released.
 final class PipeEnd: Sendable {
   /// The descriptor; -1 when it is closed.
   private let descriptor: Lock<Int32>
@@ -36,7 +36,8 @@ final class PipeEnd: Sendable {
 }
 
 extension ProcessConfiguration {
-  /// Closes this process's copies of the pipes that the program now has.
+  /// Closes this process's copies of the pipes of the program, which has been started or will not
+  /// be.
   func closePipeEnds() {
     if case .pipe(let end) = input.kind { end.close() }
     if case .pipe(let end) = output.destination.kind { end.close() }

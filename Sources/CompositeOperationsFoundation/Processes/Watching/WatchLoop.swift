@@ -80,6 +80,8 @@ final class WatchLoop {
   private func fail(_ child: ChildProcess, _ identifier: UInt64, with error: any Error) {
     identifiers[ObjectIdentifier(child)] = nil
     deadlines[identifier] = nil
+    // Not by their release, which may be later than the end of the run: this thread has the child.
+    child.configuration.closePipeEnds()
     child.mailbox.completed(.failure(error))
   }
 
