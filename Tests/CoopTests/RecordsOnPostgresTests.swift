@@ -130,7 +130,7 @@ struct RecordsOnPostgresTests {
     #expect(printed.status == 0)
     #expect(
       printed.error == """
-        keyless is left out: it has no primary key that can be the name of a record
+        keyless of the remote database is left out: it has no primary key that can be the name of a record
         4 saved
 
         """, "\(printed.error)")

@@ -25,8 +25,8 @@ struct MirrorCommand {
   /// - Returns: The exit status.
   func run() async throws -> Int32 {
     do {
-      let mirror = try await makeMirror()
-      return arguments.runsOnce ? try await once(mirror) : try await follow(mirror)
+      let (mirror, tables) = try await makeMirror()
+      return arguments.runsOnce ? try await once(mirror) : try await follow(mirror, tables)
     } catch let error as RecordError {
       StandardError().writeLine("coop records: \(error)")
       return ExitStatus.failure
@@ -34,18 +34,16 @@ struct MirrorCommand {
   }
 
   /// Finds the tables, and tracks their changes in the remote database.
-  private func makeMirror() async throws -> RecordMirror {
+  private func makeMirror() async throws -> (RecordMirror, MirrorTableList) {
     if case .file = remote { try checkFiles() }
     if try await remote.isMissing() {
       StandardError().writeLine("\(remoteName) has no schema \(schema) yet; it will be created")
     }
-    let (there, problems) = try await remote.mirroredTables()
+    let tables = try await mirrorTables()
     var types = arguments.types
     if types.isEmpty {
-      for (name, problem) in problems.sorted(by: { $0.key < $1.key }) {
-        StandardError().writeLine("\(name) is left out: \(problem)")
-      }
-      types = Set(there + (try await local.tableNames())).subtracting(problems.keys).sorted()
+      tables.leftOut.forEach(StandardError().writeLine)
+      types = tables.mirrored
       if types.isEmpty {
         throw RecordError(
           .invalid(
@@ -54,7 +52,8 @@ struct MirrorCommand {
       }
     }
     // Otherwise the remote database reports no changes.
-    var tracked = types.filter(Set(there).contains)
+    let there = tables.remote
+    var tracked = types.filter(there.contains)
     for type in arguments.types where !there.contains(type) {
       if try await remote.hasTable(type) {
         // The reason why it cannot be mirrored is the error of tracking it.
@@ -66,10 +65,16 @@ struct MirrorCommand {
       }
     }
     try await remote.keepChanges(of: tracked)
-    return RecordMirror(
+    let mirror = RecordMirror(
       of: types, in: local, with: remote.database, named: arguments.mirrorName,
       conflicts: arguments.conflicts, deletions: arguments.deletions,
       otherDatabase: arguments.otherDatabase)
+    return (mirror, tables)
+  }
+
+  private func mirrorTables() async throws -> MirrorTableList {
+    let tables = (try await local.mirrorProblems(), try await remote.mirrorProblems())
+    return MirrorTableList(local: tables.0, remote: tables.1, (arguments.local, remoteName))
   }
 
   private var schema: String { arguments.schema ?? "public" }
@@ -107,16 +112,16 @@ struct MirrorCommand {
       arguments.options, progressOn: standardError.isTerminal ? standardError : nil)
     let performed = try await ProgramRun(
       of: completeRound(of: mirror), observedBy: observation, awaitsEnd: true)
-    var hasRejections = false
+    var rejections: [RecordID: String] = [:]
     if case .result(let report) = performed.outcome {
-      hasRejections = try await show(mirror, report, on: standardError)
+      rejections = try await show(mirror, report, on: standardError)
     }
     await close()
     try observation.end()
     switch performed.outcome {
     case .result(let report):
       if arguments.isJSON {
-        try StandardOutput().write(Array((report.json + "\n").utf8))
+        try StandardOutput().write(Array((report.json(rejections) + "\n").utf8))
       } else {
         standardError.writeLine("\(report)")
       }
@@ -125,7 +130,8 @@ struct MirrorCommand {
           "coop records: the last changes of \(remoteName) are not fetched: a transaction there has "
             + "been open for more than \(Self.longestDelay) seconds; end it, and mirror again")
       }
-      return hasRejections || report.delayedSince != nil ? ExitStatus.failure : ExitStatus.success
+      return !rejections.isEmpty || report.delayedSince != nil
+        ? ExitStatus.failure : ExitStatus.success
     case .error(let error):
       standardError.writeLine("coop records: \(error)")
       if case .otherDatabase = (error as? RecordError)?.reason {
@@ -164,26 +170,26 @@ struct MirrorCommand {
 
   /// Shows the conflicts of a round, and the records that are rejected.
   ///
-  /// - Returns: Whether there are rejected records.
+  /// - Returns: The records that are rejected after the round, with the reasons.
   private func show(
     _ mirror: RecordMirror, _ report: MirrorReport, on output: StandardError
-  ) async throws -> Bool {
+  ) async throws -> [RecordID: String] {
     if report.startedOver { output.writeLine(MirrorChange.startedOver.line) }
     let lost = report.conflicts == 0 ? [] : try await mirror.lostValues().suffix(report.conflicts)
-    let rejections = try await mirror.rejections().map { "rejected: \($0): \($1)" }.sorted()
-    let lines = lost.map { MirrorChange.lost($0).line } + rejections
-    let shown = 20
-    for line in lines.prefix(shown) { output.writeLine(line) }
-    if lines.count > shown {
-      output.writeLine("… and \((lines.count - shown).counted("other line"))")
-    }
-    return !rejections.isEmpty
+    let rejections = try await mirror.rejections()
+    let lines =
+      lost.map { MirrorChange.lost($0).line }
+      + rejections.map { "rejected: \($0): \($1)" }.sorted()
+    lines.shortened.forEach(output.writeLine)
+    return rejections
   }
 
   // MARK: Rounds until the end
 
-  private func follow(_ mirror: RecordMirror) async throws -> Int32 {
-    let display = MirrorDisplay()
+  private func follow(
+    _ mirror: RecordMirror, _ tables: MirrorTableList
+  ) async throws -> Int32 {
+    let display = MirrorDisplay(rejections: try await mirror.rejections())
     let observation = try ProgramObservation(arguments.options, progressOn: nil)
     let (changes, states, interval) = (mirror.changes, mirror.states, arguments.interval)
     let flow = ParallelOperation([
@@ -192,8 +198,19 @@ struct MirrorCommand {
         SimpleOperation { for await change in changes { await display.show(change) } }
           .named("show changes")),
       AnyOperation(
-        SimpleOperation { for await state in states { await display.show(state) } }
-          .named("show states")),
+        SimpleOperation {
+          for await state in states {
+            var rejections: [RecordID: String]?
+            if case .idle(_?) = state { rejections = try? await mirror.rejections() }
+            await display.show(state, rejections: rejections)
+          }
+        }.named("show states")),
+      AnyOperation(
+        SimpleOperation.withContext { context in
+          if arguments.types.isEmpty {
+            try await watchTables(after: tables, for: display, in: context)
+          }
+        }.named("watch the tables")),
     ]).named("mirror")
     let performed = try await ProgramRun(of: flow, observedBy: observation, awaitsEnd: true)
     await display.end()
@@ -209,125 +226,21 @@ struct MirrorCommand {
       return performed.interruptedStatus
     }
   }
-}
-
-/// The lines of a mirror that follows: each change on standard output, and on a terminal a line
-/// with the state and the counts.
-private actor MirrorDisplay {
-  private let output = StandardOutput()
-  private let standardError = StandardError()
-  private let screen = Screen()
-  private var counts = MirrorCounts()
-  private var state = MirrorState.idle(after: nil)
-  private var hasEnded = false
-  /// The last problem that was written as a line.
-  private var shownProblem: String?
-
-  var summary: String { counts.description }
-
-  func show(_ change: MirrorChange) {
-    if standardError.isTerminal { screen.show([], on: standardError) }
-    try? output.write(Array((change.line + "\n").utf8))
-    showState()
-  }
-
-  func show(_ state: MirrorState) {
-    // A problem is a line once, and not for each attempt.
-    if !standardError.isTerminal, let problem = state.problem, problem != shownProblem {
-      standardError.writeLine(problem)
-      shownProblem = problem
+  /// Shows tables that another program creates, until it is cancelled.
+  private nonisolated(nonsending) func watchTables(
+    after tables: MirrorTableList, for display: MirrorDisplay, in context: OperationContext
+  ) async throws {
+    var shown = tables
+    while true {
+      try await context.pause(arguments.interval)
+      do {
+        let tables = try await mirrorTables()
+        for line in tables.news(since: shown) { await display.note(line) }
+        shown = tables
+      } catch let error as RecordError {
+        // The rounds fail for the same reason, and show it.
+        context.log("\(error)")
+      }
     }
-    self.state = state
-    if case .idle(let report?) = state {
-      counts.add(report)
-      shownProblem = nil
-    }
-    showState()
-  }
-
-  private func showState() {
-    guard standardError.isTerminal, !hasEnded else { return }
-    screen.show(["\(state.line) · \(counts)"], on: standardError)
-  }
-
-  func end() {
-    hasEnded = true
-    if standardError.isTerminal { screen.show([], on: standardError) }
-  }
-}
-
-/// The sums of the reports of rounds.
-private struct MirrorCounts: CustomStringConvertible {
-  private var rounds = 0
-  private var saved = 0
-  private var deleted = 0
-  private var sent = 0
-  private var conflicts = 0
-  private var rejected = 0
-
-  mutating func add(_ report: MirrorReport) {
-    rounds += 1
-    saved += report.saved
-    deleted += report.deleted
-    sent += report.sent + report.sentDeletions
-    conflicts += report.conflicts
-    rejected += report.rejected
-  }
-
-  var description: String {
-    let problems = [(conflicts, "conflict"), (rejected, "rejection")].filter { $0.0 > 0 }
-      .map { ", \($0.0.counted($0.1))" }.joined()
-    return "\(rounds.counted("round")): \(saved) saved, \(deleted) deleted, \(sent) sent\(problems)"
-  }
-}
-
-extension MirrorState {
-  fileprivate var line: String {
-    guard let problem else { return isSyncing ? "syncing" : "in step" }
-    if case .waiting(let delay, _) = self { return "\(problem); next round in \(delay)" }
-    return problem
-  }
-
-  private var isSyncing: Bool { if case .syncing = self { true } else { false } }
-
-  /// Why rounds fail; nil if they do not.
-  fileprivate var problem: String? {
-    switch self {
-    case .idle, .syncing: nil
-    case .noAccount: "the remote database does not exist or cannot be used"
-    case .waiting(_, let error): "\(error)"
-    case .failing(let error, _): "failing: \(error)"
-    }
-  }
-}
-
-extension MirrorChange {
-  fileprivate var line: String {
-    switch self {
-    case .saved(let record): "saved \(record.id)"
-    case .deleted(let id): "deleted \(id)"
-    case .startedOver: "fetching all rows again: the remote database no longer has all changes"
-    case .lost(let lost): "conflict: \(lost)"
-    case .rejected(let error): "rejected: \(error)"
-    }
-  }
-}
-
-extension MirrorReport {
-  fileprivate var json: String {
-    var json = JSONWriter()
-    json.object { json in
-      for (name, count) in [
-        ("saved", saved), ("deleted", deleted), ("sent", sent), ("sentDeletions", sentDeletions),
-        ("conflicts", conflicts), ("rejected", rejected),
-      ] { json.member(name, count) }
-      json.name("startedOver")
-      json.literal(startedOver ? "true" : "false")
-      json.name("isDelayed")
-      json.literal(delayedSince == nil ? "false" : "true")
-      json.name("missingTypes")
-      json.array { json in for type in missingTypes { json.string(type) } }
-    }
-    return json.text
   }
 }

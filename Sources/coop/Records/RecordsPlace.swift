@@ -47,16 +47,11 @@ enum RecordsPlace: Sendable {
     }
   }
 
-  /// The sorted names of the tables that can be mirrored, and why each other table of a database at
-  /// an address cannot. A mirror reports those of a file by itself.
-  func mirroredTables() async throws -> (names: [String], problems: [String: String]) {
+  /// Why each table cannot be mirrored: nil for each one that can.
+  func mirrorProblems() async throws -> [String: String?] {
     switch self {
-    case .file(let file):
-      let names = try await file.tableNames()
-      return (names, [:])
-    case .server(let server):
-      let problems = try await server.mirrorProblems()
-      return (problems.filter { $0.value == nil }.keys.sorted(), problems.compactMapValues(\.self))
+    case .file(let file): try await file.mirrorProblems()
+    case .server(let server): try await server.mirrorProblems()
     }
   }
 

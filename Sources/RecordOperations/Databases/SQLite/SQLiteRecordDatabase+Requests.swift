@@ -102,16 +102,15 @@ extension SQLiteRecordDatabase {
     try await read { try $0.table(name) != nil }
   }
 
-  /// Returns the sorted names of the tables that can be mirrored: those with a primary key.
+  /// Returns why each table cannot be mirrored: nil for each one that can.
   ///
   /// - Throws: A ``RecordError`` if the file cannot be read; `CancellationError`.
-  package func tableNames() async throws -> [String] {
+  package func mirrorProblems() async throws -> [String: String?] {
     try await read { connection in
-      try connection.tables().filter { name in
-        guard let table = try connection.table(name) else { return false }
-        if case .rowID = table.key { return false }
-        return table.kind == .table && table.key != .none
-      }
+      let tables = try connection.tables().compactMap { try connection.table($0) }
+      return Dictionary(
+        uniqueKeysWithValues: tables.filter { $0.kind != .view }.map { ($0.name, $0.mirrorProblem) }
+      )
     }
   }
 
@@ -154,5 +153,18 @@ extension SQLiteRecordDatabase {
   @discardableResult
   public func forgetDeletions(before date: Date) async throws -> Int {
     try await write { try $0.forgetDeletions(before: date) }
+  }
+}
+
+extension SQLiteTable {
+  /// Why it cannot be mirrored; nil if it can.
+  fileprivate var mirrorProblem: String? {
+    if kind == .virtual {
+      return "it is a virtual table, whose changes SQLite reports to no trigger"
+    }
+    return switch key {
+    case .text, .integer, .values: nil
+    case .rowID, .none: "it has no primary key that can be the name of a record"
+    }
   }
 }
