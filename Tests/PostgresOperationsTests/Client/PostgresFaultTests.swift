@@ -214,15 +214,18 @@ struct PostgresFaultTests {
     let pool = try await pool(timeout: .seconds(60))
     #expect(try await count(pool) == 0)
     try await Self.server.pause()
+    let (began, beginning) = AsyncStream.makeStream(of: Void.self)
     let (failed, signal) = AsyncStream.makeStream(of: Void.self)
-    // The second one waits for a new connection.
-    for _ in 1...2 {
+    for hasConnection in [true, false] {
       let task = Task {
         try await pool.runCancellable { connection in
+          beginning.yield()
           defer { signal.yield() }
           _ = try connection.rows(Self.backend)
         }
       }
+      // The second one waits for a new connection.
+      if hasConnection { for await _ in began { break } }
       try await Task.sleep(for: .milliseconds(50))
       let time = await ContinuousClock().measure {
         task.cancel()
