@@ -7,10 +7,16 @@ internal import SystemSupport
 final class FileToSend: Sendable {
   private let url: URL
   private let state: Lock<(file: FileDescriptor?, rest: Int)>
+  private let byteCount: Int
+  private let mayGrow: Bool
 
-  /// - Parameter byteCount: The number of bytes that are announced to the server.
-  init(_ url: URL, byteCount: Int) {
+  /// - Parameters:
+  ///   - byteCount: The number of bytes that are announced to the server.
+  ///   - mayGrow: Whether bytes that are added to the file are no error. They are not sent.
+  init(_ url: URL, byteCount: Int, mayGrow: Bool = true) {
     self.url = url
+    self.byteCount = byteCount
+    self.mayGrow = mayGrow
     state = Lock((nil, byteCount))
   }
 
@@ -53,12 +59,15 @@ final class FileToSend: Sendable {
   /// - Returns: Nil after the announced number of bytes.
   func next(_ limit: Int) throws(FileError) -> [UInt8]? {
     var (file, rest) = state.withLock { $0 }
-    if rest == 0 { return nil }
+    if rest == 0 && (file != nil || mayGrow) { return nil }
     if file == nil {
       let (_, opened, _) = try Self.opened(url)
       state.withLock { $0.file = opened }
       file = opened
     }
+    // Before the last bytes are sent, so that the server does not get a complete body.
+    if rest <= limit, !mayGrow { try checkSize(file) }
+    if rest == 0 { return nil }
     var bytes = [UInt8](repeating: 0, count: min(rest, limit))
     let count = try FileError.at(url.path, "cannot be read") { () throws(SystemError) in
       try file?.read(into: &bytes) ?? 0
@@ -70,6 +79,17 @@ final class FileToSend: Sendable {
     }
     state.withLock { $0.rest -= count }
     return count < bytes.count ? [UInt8](bytes[..<count]) : bytes
+  }
+
+  /// Checks that the file is not larger than it was announced.
+  private func checkSize(_ file: FileDescriptor?) throws(FileError) {
+    let size = try FileError.at(url.path, "cannot be read") { () throws(SystemError) in
+      try file?.status.size
+    }
+    guard let size, size > byteCount else { return }
+    throw FileError(
+      url.path, "has become larger",
+      because: "it was changed while it was sent. Send it again.")
   }
 
   func close() { try? state.withLock { $0.file.take() }?.close() }

@@ -10,6 +10,7 @@ enum HTTPRequestBody: Sendable {
   case none
   case data(Data)
   case file(URL, byteCount: Int)
+  case form(HTTPFormBody)
   case stream(Stream, byteCount: Int?)
 
   /// Returns a function that returns the next bytes of a body; nil at its end.
@@ -21,6 +22,7 @@ enum HTTPRequestBody: Sendable {
     case .none: 0
     case .data(let data): data.count
     case .file(_, let count): count
+    case .form(let form): form.byteCount
     case .stream(_, let count): count
     }
   }
@@ -30,6 +32,7 @@ enum HTTPRequestBody: Sendable {
     case .none: .none
     case .data(let data): .bytes([UInt8](data))
     case .file(let url, let count): .stream(byteCount: count, file: url)
+    case .form(let form): .stream(byteCount: form.byteCount, file: nil)
     case .stream(_, let count): .stream(byteCount: count, file: nil)
     }
   }
@@ -64,11 +67,11 @@ extension HTTPRequestBody {
     switch self {
     case .none: false
     case .data: progress != nil
-    case .file, .stream: true
+    case .file, .form, .stream: true
     }
   }
 
-  /// Adds the bytes of a file to an exchange, and reports what has been sent, until its end.
+  /// Adds the bytes of files or of a sequence to an exchange, and reports what has been sent, until its end.
   func send(on exchange: HTTPExchange, progress: TransferProgress?) async {
     do {
       switch self {
@@ -91,6 +94,12 @@ extension HTTPRequestBody {
         defer { file.close() }
         try await send(on: exchange, progress) {
           try await HTTPThreads.files.run { try file.next(Self.chunkSize) }
+        }
+      case .form(let form):
+        let reader = HTTPFormReader(form)
+        defer { reader.close() }
+        try await send(on: exchange, progress) {
+          try await HTTPThreads.files.run { try reader.next(Self.chunkSize) }
         }
       }
     } catch {

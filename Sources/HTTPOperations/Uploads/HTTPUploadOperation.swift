@@ -21,7 +21,7 @@ internal import SystemSupport
 ///
 /// All of its errors except the errors of an encoder conform to ``HTTPRequestError``:
 ///
-/// - ``HTTPFileError``: the file cannot be read.
+/// - ``HTTPFileError``: the file cannot be read, or a file of a form has changed its size.
 /// - ``HTTPStatusError``: the server refused the request.
 /// - ``HTTPTransferError``: there was no response, or the request is a GET, which has no body.
 /// - ``HTTPBodyLimitError``: the response is too large.
@@ -37,8 +37,8 @@ public struct HTTPUploadOperation: ComposableOperation {
   ///
   /// - Parameters:
   ///   - request: The request. Its own body is ignored. Without a `Content-Type`, it gets the type
-  ///     of the source.
-  ///   - source: The data or file to send.
+  ///     of the source; with a form, in any case.
+  ///   - source: The data, file or form to send.
   ///   - options: The options of the request.
   ///   - session: The session that sends the request.
   public init(
@@ -83,15 +83,13 @@ public struct HTTPUploadOperation: ComposableOperation {
     let body = try await body()
     var request = request
     request.httpBody = nil
-    if request.value(forHTTPHeaderField: "Content-Type") == nil {
+    if source.requiresContentType || request.value(forHTTPHeaderField: "Content-Type") == nil {
       request.setValue(source.contentType, forHTTPHeaderField: "Content-Type")
     }
-    do {
-      return try await session.data(
-        of: request, body: body, summary: summary, options: options,
-        sent: TransferProgress(context, total: body.byteCount))
-    } catch let error as FileError {
-      throw HTTPFileError(error, of: summary)
+    let sent = TransferProgress(context, total: body.byteCount)
+    return try await withFileErrors {
+      try await session.data(
+        of: request, body: body, summary: summary, options: options, sent: sent)
     }
   }
 
@@ -101,12 +99,29 @@ public struct HTTPUploadOperation: ComposableOperation {
     case .encoded(let encode): return .data(try encode())
     case .stream(let stream, let byteCount): return .stream(stream, byteCount: byteCount)
     case .file(let url):
-      do {
-        let size = try await HTTPThreads.files.run { try FileToSend.size(of: url) }
-        return .file(url, byteCount: size)
-      } catch let error as FileError {
-        throw HTTPFileError(error, of: summary)
+      return try await withFileErrors {
+        .file(url, byteCount: try await HTTPThreads.files.run { try FileToSend.size(of: url) })
       }
+    case .form(let parts, let boundary):
+      if let part = parts.first(where: { !$0.isValid }) {
+        let problem =
+          "the content type of its part \(part.name.debugDescription) has characters that are not "
+          + "allowed, such as a line break"
+        throw HTTPTransferError(
+          HTTPTransportError(.badRequest(problem), wasSent: false), of: summary)
+      }
+      return try await withFileErrors {
+        .form(try await HTTPThreads.files.run { try HTTPFormBody(parts, boundary: boundary) })
+      }
+    }
+  }
+
+  /// Calls a function, and adds the request to its errors.
+  private func withFileErrors<Value>(
+    _ body: nonisolated(nonsending) () async throws -> Value
+  ) async throws -> Value {
+    do { return try await body() } catch let error as FileError {
+      throw HTTPFileError(error, of: summary)
     }
   }
 }

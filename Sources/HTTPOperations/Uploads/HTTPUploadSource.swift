@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The body of an upload: data, a file, a sequence of bytes, or a value as JSON.
+/// The body of an upload: data, a file, a form, a sequence of bytes, or a value as JSON.
 ///
 /// ```swift
 /// import HTTPOperations
@@ -12,6 +12,7 @@ public struct HTTPUploadSource: Sendable {
   enum Kind: Sendable {
     case data(Data)
     case file(URL)
+    case form([HTTPFormPart], boundary: String)
     case encoded(@Sendable () throws -> Data)
     case stream(HTTPRequestBody.Stream, byteCount: Int?)
   }
@@ -19,6 +20,8 @@ public struct HTTPUploadSource: Sendable {
   let kind: Kind
   /// The `Content-Type`, if the request has none.
   let contentType: String
+  /// Whether the body cannot be read with another `Content-Type`.
+  var requiresContentType: Bool { if case .form = kind { true } else { false } }
 
   /// Bytes in memory.
   public static func data(_ data: Data) -> HTTPUploadSource {

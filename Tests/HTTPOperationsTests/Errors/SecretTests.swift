@@ -92,6 +92,7 @@ import Testing
     Self.expectNone(in: data.retryingHTTP().named("fetch"))
     Self.expectNone(in: HTTPUploadOperation(request, from: .json([1]), session: session))
     Self.expectNone(in: HTTPUploadSource.json([1]))
+    Self.expectNone(in: HTTPUploadSource.form([.text("password", Self.secret)]))
     Self.expectNone(in: HTTPDownloadOperation(request, to: folder["file"], session: session))
     Self.expectNone(in: HTTPStreamOperation(request, session: session) { $0.status })
     Self.expectNone(in: HTTPRequestOptions())
