@@ -102,9 +102,12 @@ import Testing
     let size = 64 << 20
     _ = FileManager.default.createFile(atPath: path, contents: nil)
     #expect(unsafe truncate(path, off_t(size)) == 0)
-    let server = try LoopbackServer(readingBodies: false) { _, connection in
+    let server = try LoopbackServer(readingBodies: false) { request, connection in
       _ = unsafe truncate(path, off_t(size + change))
-      while connection.receive() != nil {}
+      var count = request.body.count
+      let length = request["Content-Length"].flatMap { Int($0) } ?? 0
+      while count < length, let bytes = connection.receive() { count += bytes.count }
+      connection.send(LoopbackResponse())
     }
     let source = HTTPUploadSource.form([.file("c", folder["file"]), .text("a", "b")])
     let outcome = await HTTPUploadOperation(
