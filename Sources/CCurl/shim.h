@@ -120,6 +120,12 @@ static inline long composite_curl_number(CURL *handle, CURLINFO info) {
   return curl_easy_getinfo(handle, info, &value) == CURLE_OK ? value : 0;
 }
 
+// A time in microseconds.
+static inline curl_off_t composite_curl_time(CURL *handle, CURLINFO info) {
+  curl_off_t value = 0;
+  return curl_easy_getinfo(handle, info, &value) == CURLE_OK ? value : 0;
+}
+
 static inline void *composite_curl_private(CURL *handle) {
   void *value = 0;
   return curl_easy_getinfo(handle, CURLINFO_PRIVATE, &value) == CURLE_OK ? value : 0;

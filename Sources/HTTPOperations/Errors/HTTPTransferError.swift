@@ -1,4 +1,5 @@
 public import Foundation
+internal import SystemSupport
 
 /// The error of a request without a response, or with only a part of one.
 public struct HTTPTransferError: HTTPRequestError {
@@ -18,7 +19,7 @@ public struct HTTPTransferError: HTTPRequestError {
     case deadlock
     /// There is no network.
     case offline
-    /// Nothing was sent or received within the timeout of the request.
+    /// The request exceeded a limit of time, which is the ``HTTPTransferError/timeout`` of the error.
     case timedOut
     /// The connection was lost before the end of the response.
     case connectionLost
@@ -39,6 +40,33 @@ public struct HTTPTransferError: HTTPRequestError {
     case other(code: Int)
   }
 
+  /// A limit of time that a request has exceeded.
+  public enum Timeout: Sendable, Hashable, CustomStringConvertible {
+    /// No connection was made within the ``HTTPConfiguration/connectTimeout``.
+    case connect(Duration)
+    /// No response began within the ``HTTPConfiguration/responseTimeout``.
+    case response(Duration)
+    /// Nothing was sent or received within the timeout of the request.
+    case idle(Duration)
+
+    /// The phase and the limit.
+    public var description: String {
+      switch self {
+      case .connect(let limit): "no connection within the connectTimeout of \(limit.readableTime)"
+      case .response(let limit): "no response within the responseTimeout of \(limit.readableTime)"
+      case .idle(let limit): "nothing was sent or received for \(limit.readableTime)"
+      }
+    }
+
+    var advice: String? {
+      switch self {
+      case .connect: "Try again, or raise the connectTimeout of the session."
+      case .response: "Try again, or raise the responseTimeout of the session."
+      case .idle: nil
+      }
+    }
+  }
+
   /// The request that failed.
   public let request: HTTPRequestSummary
   /// Why the transfer failed.
@@ -48,6 +76,8 @@ public struct HTTPTransferError: HTTPRequestError {
   /// The address of the proxy that failed, without user and password; nil if it was not the proxy.
   /// Only on Linux.
   public let proxy: String?
+  /// The limit of time that was exceeded; nil for other reasons, and on Apple platforms.
+  public let timeout: Timeout?
   /// Whether a server may have processed the request.
   public let wasSent: Bool
   /// The head of a response whose body was not received completely; nil if no head was received.
@@ -81,6 +111,7 @@ extension HTTPTransferError {
     reason = error.reason
     message = error.message
     proxy = error.proxy
+    timeout = error.timeout
     specialAdvice = error.advice
     // A server that redirected it has received it.
     wasSent = error.wasSent || request.redirectedTo != nil

@@ -13,6 +13,8 @@ package struct HTTPTransportError: Error {
   let proxy: String?
   /// The advice, if that depends on more than the reason.
   let advice: String?
+  /// The limit of time that was exceeded.
+  var timeout: HTTPTransferError.Timeout?
 
   package init(
     _ reason: HTTPTransferError.Reason, _ message: String = "", wasSent: Bool = true,
@@ -34,6 +36,13 @@ package struct HTTPTransportError: Error {
     self.wasRefused = wasRefused
     self.proxy = proxy
     self.advice = advice
+  }
+
+  /// The error of a transfer that has exceeded a limit of time.
+  init(_ timeout: HTTPTransferError.Timeout, wasSent: Bool, proxy: String?) {
+    self.init(
+      .timedOut, timeout.description, wasSent: wasSent, proxy: proxy, advice: timeout.advice)
+    self.timeout = timeout
   }
 
   /// The advice about a body that is whole, but not as the server describes it.

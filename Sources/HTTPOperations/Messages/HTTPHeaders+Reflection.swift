@@ -40,7 +40,7 @@ extension HTTPResponseHead: CustomReflectable {
       self,
       children: [
         "url": url.withoutSecrets, "status": status, "headers": headers,
-        "undecodedCoding": undecodedCoding as Any,
+        "undecodedCoding": undecodedCoding as Any, "timings": timings as Any,
       ], displayStyle: .struct)
   }
 }

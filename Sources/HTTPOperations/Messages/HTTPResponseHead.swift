@@ -13,7 +13,12 @@ public struct HTTPResponseHead: Sendable, Hashable {
   /// an `Accept-Encoding` of its own.
   public private(set) var undecodedCoding: String?
 
-  package init(url: URL, status: Int, headers: HTTPHeaders) {
+  /// How long the phases of the request took; nil on Apple platforms and from a fake server. It is not
+  /// a part of what `==` compares.
+  public let timings: HTTPTimings?
+
+  package init(url: URL, status: Int, headers: HTTPHeaders, timings: HTTPTimings? = nil) {
+    self.timings = timings
     self.url = url
     self.status = status
     self.headers = headers
@@ -23,6 +28,20 @@ public struct HTTPResponseHead: Sendable, Hashable {
     var head = self
     head.undecodedCoding = coding
     return head
+  }
+}
+
+extension HTTPResponseHead {
+  /// Whether all but the timings is the same.
+  public static func == (one: HTTPResponseHead, other: HTTPResponseHead) -> Bool {
+    one.url == other.url && one.status == other.status && one.headers == other.headers
+      && one.undecodedCoding == other.undecodedCoding
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(url)
+    hasher.combine(status)
+    hasher.combine(headers)
   }
 }
 

@@ -8,7 +8,8 @@ extension HTTPConfiguration: CustomReflectable {
     Mirror(
       self,
       children: [
-        "headers": headers, "timeout": timeout, "connectionsPerHost": connectionsPerHost,
+        "headers": headers, "timeout": timeout, "connectTimeout": connectTimeout as Any,
+        "responseTimeout": responseTimeout as Any, "connectionsPerHost": connectionsPerHost,
         "connectionWait": connectionWait, "headerLimit": headerLimit, "version": version,
         "proxy": proxy, "certificates": certificates,
       ], displayStyle: .struct)

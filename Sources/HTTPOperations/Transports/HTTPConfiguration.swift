@@ -57,6 +57,12 @@ public struct HTTPConfiguration: Sendable, Hashable {
   /// The maximum time in which nothing is sent or received. A request with a `timeoutInterval` that
   /// is not 60 seconds, which is the default, uses that.
   public var timeout = Duration.seconds(60)
+  /// The maximum time until a request is connected: the lookup of the host, the connection and the
+  /// handshake of TLS. Nil for no other limit than ``timeout``. Only for Linux.
+  public var connectTimeout: Duration?
+  /// The maximum time from the end of the request, when the system has accepted its last byte, until the
+  /// first line of a response arrives. Nil for no other limit than ``timeout``. Only for Linux.
+  public var responseTimeout: Duration?
   /// The maximum number of connections, and of requests at the same time, to a host. Further requests
   /// wait for at most ``connectionWait``. A request that is made inside the function of a stream ends
   /// in a ``HTTPTransferError/Reason/deadlock`` if such streams hold all of them.

@@ -32,8 +32,9 @@ public final class HTTPSession: Sendable {
   /// Creates a session.
   ///
   /// - Parameter configuration: The configuration.
-  /// - Precondition: The `timeout`, the `connectionsPerHost`, the `connectionWait` and the
-  ///   `headerLimit` of the configuration are positive.
+  /// - Precondition: The `timeout`, the `connectTimeout`, the `responseTimeout`, the
+  ///   `connectionsPerHost`, the `connectionWait` and the `headerLimit` of the configuration are
+  ///   positive.
   public convenience init(_ configuration: HTTPConfiguration = HTTPConfiguration()) {
     #if canImport(Darwin)
       self.init(configuration, on: URLSessionTransport(configuration))
@@ -44,7 +45,9 @@ public final class HTTPSession: Sendable {
 
   package init(_ configuration: HTTPConfiguration, on transport: any HTTPTransport) {
     precondition(
-      configuration.timeout > .zero && configuration.connectionsPerHost > 0
+      configuration.timeout > .zero && configuration.connectTimeout ?? .seconds(1) > .zero
+        && configuration.responseTimeout ?? .seconds(1) > .zero
+        && configuration.connectionsPerHost > 0
         && configuration.connectionWait > .zero && configuration.headerLimit > 0,
       "the times and the limits of a session must be positive")
     self.configuration = configuration

@@ -2,10 +2,24 @@
   internal import CCurl
   internal import CompositeOperations
   internal import Foundation
+  internal import SystemSupport
+
+  /// The longest phases of a transfer; nil for no limit.
+  struct HTTPPhaseLimits {
+    let connect: Duration?
+    let response: Duration?
+
+    /// - Returns: The end of a phase in nanoseconds.
+    func end(of limit: Duration?, from start: Int64) -> Int64 {
+      // Sums of times do not overflow.
+      limit.map { start + min($0.inNanoseconds, .max / 4) } ?? .max
+    }
+  }
 
   /// The settings that all transfers of a transport have.
   struct CurlSettings {
     let headerLimit: Int
+    let limits: HTTPPhaseLimits
     /// Whether all connections are of HTTP/2.
     private let isHTTP2: Bool
     /// Whether no connections are of HTTP/2.
@@ -19,6 +33,13 @@
 
     init(_ configuration: HTTPConfiguration) {
       headerLimit = configuration.headerLimit
+      limits = HTTPPhaseLimits(
+        connect: configuration.connectTimeout, response: configuration.responseTimeout)
+      if let limit = limits.connect {
+        // libcurl tries the next address of a host when half of the time is over.
+        let milliseconds = min(limit.inNanoseconds / 1_000_000, Int64(Int32.max) - 1) + 1
+        numbers.append((CURLOPT_CONNECTTIMEOUT_MS, Int(milliseconds)))
+      }
       isHTTP2 = configuration.version == .http2
       isHTTP1 = configuration.version == .http1
       let variables = ProcessInfo.processInfo.environment

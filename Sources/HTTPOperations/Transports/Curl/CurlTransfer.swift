@@ -8,37 +8,44 @@
   @safe final class CurlTransfer {
     let exchange: HTTPExchange
     let handle: UnsafeMutableRawPointer
-    private let news: CurlNews
-    private var parser: HeadParser
+    let news: CurlNews
+    private(set) var parser: HeadParser
     /// Why a callback ended the transfer.
-    private var failure: HTTPTransportError?
+    private(set) var failure: HTTPTransportError?
     private var headers: UnsafeMutablePointer<curl_slist>?
-    private let message: UnsafeMutablePointer<CChar>
+    let message: UnsafeMutablePointer<CChar>
+    /// The time at which it began, in nanoseconds.
+    private let beginning = MonotonicTime.now
     /// The time of the last activity in nanoseconds.
-    private var lastActivity = MonotonicTime.now
+    private(set) var lastActivity: Int64
+    /// The time at which the end of the request was sent, in nanoseconds.
+    private var sentTime: Int64?
+    /// How many bytes of the request's body have been sent.
+    private var sentCount = 0
     /// How many times the request was to be sent.
-    private var startCount = 0
+    private(set) var startCount = 0
     /// How many bytes of the body have been received.
-    private var receivedCount = 0
+    private(set) var receivedCount = 0
     /// The socket of a new connection.
     private var newSocket: curl_socket_t?
     /// Why the last socket could not be made.
-    private var socketError: SystemError?
+    private(set) var socketError: SystemError?
     /// The proxy that the request is sent through.
     private(set) var proxy: CurlProxy?
     /// Whether the idle connection could not be used.
-    private var isUnusable = false
+    private(set) var isUnusable = false
     private var isReceivingPaused = false
     private var isSendingPaused = false
     /// The maximum time without activity, in nanoseconds.
-    private let timeout: Int64
+    let timeout: Int64
+    let limits: HTTPPhaseLimits
     private let checksIdleConnections: Bool
     private let observesStream: Bool
     private var isHeadSent = false
     /// Whether the request was sent on a connection of HTTP/2.
     private(set) var isOnHTTP2 = false
     /// The stream of the request, if the connection may be of HTTP/2.
-    private var stream: CurlStream?
+    private(set) var stream: CurlStream?
 
     init(_ exchange: HTTPExchange, _ settings: CurlSettings, _ news: CurlNews) {
       guard let handle = unsafe curl_easy_init() else { fatalError("out of memory") }
@@ -51,6 +58,8 @@
       let request = exchange.request
       // Sums of times do not overflow.
       timeout = min(request.timeout.inNanoseconds, .max / 4)
+      limits = settings.limits
+      lastActivity = beginning
       checksIdleConnections = settings.checksIdleConnections(request)
       observesStream = settings.mayUseHTTP2(request)
       proxy = settings.proxy
@@ -79,8 +88,19 @@
     /// The time at which the transfer times out or must be continued, in nanoseconds.
     var deadline: Int64 {
       if isAnswered { return lastActivity + Self.answerInterval }
-      return isReceivingPaused || isSendingPaused ? .max : lastActivity + timeout
+      if isReceivingPaused || isSendingPaused { return .max }
+      return min(lastActivity + timeout, phaseDeadline)
     }
+
+    /// The time at which the current phase has lasted too long, in nanoseconds.
+    private var phaseDeadline: Int64 {
+      if !hasBegun { return limits.end(of: limits.connect, from: beginning) }
+      guard let sentTime = awaitsResponse ? sentTime : nil else { return .max }
+      return limits.end(of: limits.response, from: sentTime)
+    }
+
+    /// Whether the request was sent, and nothing of a response has been received.
+    var awaitsResponse: Bool { sentTime != nil && !parser.hasBegun }
 
     /// Whether a response has begun while the request waits for the user's bytes. libcurl does not
     /// notice the end of such a response before the request continues.
@@ -214,6 +234,7 @@
       if startCount == 1, let addresses {
         stream = CurlStream(of: news.connections.use(addresses, isNew: newSocket != nil))
       }
+      if exchange.request.body.byteCount == 0 { endSending() }
       if startCount == 1, hasUnreadBytes(port) {
         isUnusable = true
         return CURL_PREREQFUNC_ABORT
@@ -247,7 +268,9 @@
       begin()
       if let (status, headers) = unsafe parser.parse(line) {
         exchange.receive(
-          HTTPResponseHead(url: exchange.request.url, status: status, headers: headers))
+          HTTPResponseHead(
+            url: exchange.request.url, status: status, headers: headers,
+            timings: HTTPTimings(self)))
         news.add(exchange)
         if isSendingPaused { news.add(answered: self) }
       }
@@ -268,106 +291,22 @@
       return Int(CURL_WRITEFUNC_PAUSE)
     }
 
+    private func endSending() {
+      sentTime = lastActivity
+      news.add(deadline: phaseDeadline)
+    }
+
     private func takeBytes(into buffer: UnsafeMutableRawBufferPointer) -> Int {
       begin()
       news.add(exchange)
-      if let count = unsafe exchange.takeBytes(into: buffer) { return count }
+      if let count = unsafe exchange.takeBytes(into: buffer) {
+        sentCount += count
+        if count == 0 || sentCount == exchange.request.body.byteCount { endSending() }
+        return count
+      }
       isSendingPaused = true
       return Int(CURL_READFUNC_PAUSE)
     }
-
-    // MARK: Ending
-
-    /// Ends the exchange. The transfer must not be used afterwards.
-    func end(_ result: CURLcode) {
-      exchange.end(error(result))
-      if let connection = stream?.connection { news.connections.leave(connection) }
-      news.add(exchange)
-    }
-
-    private func error(_ result: CURLcode) -> HTTPTransportError? {
-      if let failure { return failure }
-      if isUnusable {
-        return HTTPTransportError(
-          .connectionLost, "the server has sent bytes that were not requested", wasSent: false,
-          wasIdle: true)
-      }
-      if let stream, stream.isUnprocessed, !parser.hasBegun {
-        return HTTPTransportError(
-          .connectionLost, "the server refused the request without processing it", wasSent: false,
-          wasRefused: true)
-      }
-      if result == CURLE_OK {
-        // libcurl takes headers without their end for a response.
-        return parser.isComplete
-          ? nil : HTTPTransportError(.connectionLost, "it was closed within the headers")
-      }
-      let text = unsafe String(cString: message)
-      // A server may answer before it has received the whole request, and then end its stream
-      // (RFC 9113, section 8.1). libcurl 7.88 reports that as an error without a message.
-      if stream != nil, text.isEmpty, isWhole { return nil }
-      let wasIdle =
-        startCount > 1 && !parser.isComplete || result == CURLE_SEND_FAIL_REWIND
-      // The message has the URL of the proxy, with its password.
-      if text.hasPrefix("Unsupported proxy") {
-        return HTTPTransportError(
-          .badRequest("the URL of the proxy is not valid"), wasSent: false)
-      }
-      return HTTPTransportError(
-        wasIdle ? .connectionLost : HTTPTransferError.Reason(self, result, text),
-        wasIdle
-          ? "the server closed the kept connection before it responded" : self.text(result, text),
-        wasSent: startCount > 0, wasIdle: wasIdle,
-        proxy: isOfProxy(result) ? proxy?.address : nil)
-    }
-
-    /// Whether the proxy has failed, and not the server.
-    private func isOfProxy(_ result: CURLcode) -> Bool {
-      guard let proxy, !hasBegun else { return false }
-      switch result {
-      case CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT, CURLE_PROXY: return true
-      // The result does not say with which of both a handshake of TLS was made.
-      case CURLE_OPERATION_TIMEDOUT, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING,
-        CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION:
-        return !proxy.isSOCKS && number(CURLINFO_HTTP_CONNECTCODE) / 100 != 2
-      default: return false
-      }
-    }
-
-    /// Whether a connection could not be made because the process, or the system, has too many open
-    /// files. libcurl does not report that a lookup or a certificate needed another one.
-    func lacksFiles(_ result: CURLcode) -> Bool {
-      if hasBegun { return false }
-      if let socketError { return socketError.isLackOfFiles }
-      switch result {
-      case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_SSL_CACERT_BADFILE,
-        CURLE_SSL_CERTPROBLEM, CURLE_PEER_FAILED_VERIFICATION:
-        // The socket, or the two of a lookup, are closed again.
-        let files = (0..<3).map { _ in eventfd(0, Int32(EFD_CLOEXEC)) }
-        let error = SystemError.last
-        for file in files where file >= 0 { close(file) }
-        return files.contains { $0 < 0 } && error.isLackOfFiles
-      default: return false
-      }
-    }
-
-    /// Whether a response with a length has been received as a whole.
-    private var isWhole: Bool {
-      parser.length.map { $0 == receivedCount } == true
-    }
-
-    private func text(_ result: CURLcode, _ text: String) -> String {
-      if result == CURLE_OUT_OF_MEMORY, !parser.isComplete {
-        return "a line of its headers is larger than 100 KB"
-      }
-      return text.isEmpty ? unsafe String(cString: curl_easy_strerror(result)) : text
-    }
-
-    /// Whether the request was to be sent.
-    var hasBegun: Bool { startCount > 0 }
-
-    /// Whether the headers of the response have been received.
-    var hasHead: Bool { parser.isComplete }
 
     func number(_ info: CURLINFO) -> Int { unsafe composite_curl_number(handle, info) }
   }

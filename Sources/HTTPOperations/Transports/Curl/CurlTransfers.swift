@@ -18,7 +18,7 @@
     private var hosts: [String: Host] = [:]
     private let news = CurlNews()
     /// The time at which the deadlines are checked next, in nanoseconds. The deadline of a transfer
-    /// that is not resumed moves only to later times, so no check is missed.
+    /// that is not resumed moves only to later times, or is reported, so no check is missed.
     private var nextCheck = Int64.max
 
     init(on multi: CurlMulti, _ configuration: HTTPConfiguration) {
@@ -142,6 +142,7 @@
     /// Sends and receives what is possible without waiting.
     func perform() {
       multi.perform()
+      nextCheck = min(nextCheck, news.takenDeadline())
       for transfer in news.takenStarts() {
         let host = transfer.exchange.request.host
         endOpening(transfer, needsManyConnections: nil)
@@ -262,6 +263,13 @@
     func add(answered transfer: CurlTransfer) {
       if answered.last !== transfer { answered.append(transfer) }
     }
+
+    /// The first of the deadlines that transfers have got, in nanoseconds.
+    private var deadline = Int64.max
+
+    func add(deadline: Int64) { self.deadline = min(self.deadline, deadline) }
+
+    func takenDeadline() -> Int64 { exchange(&deadline, with: .max) }
 
     func add(started transfer: CurlTransfer) { started.append(transfer) }
 
