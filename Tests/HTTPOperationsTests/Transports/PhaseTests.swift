@@ -69,11 +69,11 @@ import Testing
     // It takes nothing of the body, which is larger than the buffers of the connection.
     let server = try LoopbackServer(readingBodies: false) { _, _ in gate.wait() }
     let session = Self.session(
-      connect: .seconds(3_600), response: .milliseconds(1), idle: .seconds(1))
+      connect: .seconds(3_600), response: .milliseconds(1), idle: .seconds(3))
     let upload = HTTPUploadOperation(
       server.url(), from: .data(Data(count: 64 << 20)), session: session)
     try Self.expectTimeout(
-      .idle(.seconds(1)), "nothing was sent or received for 1 s", wasSent: true,
+      .idle(.seconds(3)), "nothing was sent or received for 3 s", wasSent: true,
       in: await upload.run())
     gate.release()
   }
@@ -83,9 +83,9 @@ import Testing
       connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc")
       connection.waitForClose()
     }
-    let session = Self.session(response: .seconds(4), idle: .seconds(4))
+    let session = Self.session(response: .seconds(10), idle: .seconds(10))
     try Self.expectTimeout(
-      .idle(.seconds(4)), "nothing was sent or received for 4 s", wasSent: true,
+      .idle(.seconds(10)), "nothing was sent or received for 10 s", wasSent: true,
       in: await HTTPDataOperation(server.url(), session: session).run())
   }
 
