@@ -4,11 +4,16 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct HostileRequestTests {
-  @Test func `A1: the server refuses hostile requests, and answers the next good one`() async throws
+  /// Only a request that may end without a response may wait for the end of its time. Others have
+  /// more time than a busy machine needs for them.
+  @Test(arguments: [true, false])
+  func `A1: the server refuses hostile requests, and answers the next good one`(mayEnd: Bool)
+    async throws
   {
+    let requests = HostileRequest.all.filter { $0.statuses.contains(0) == mayEnd }
     let token = "0123456789abcdef"
     var limits = ServerLimits()
-    limits.requestTime = .seconds(3)
+    limits.requestTime = .seconds(mayEnd ? 3 : 90)
     limits.connections = 1_000
     limits.connectionsPerAddress = 1_000
     let paths = Lock<[String]>([])
@@ -18,7 +23,7 @@ import Testing
     } _: { server in
       let host = server.name
       let results = await withTaskGroup(of: (HostileRequest, String?).self) { group in
-        for request in HostileRequest.all {
+        for request in requests {
           group.addTask {
             let response = await onNewThread { () -> String? in
               let bytes = request.bytes(host: host, token: token)
@@ -32,7 +37,7 @@ import Testing
         }
         return await group.reduce(into: []) { $0.append($1) }
       }
-      #expect(results.count >= 150)
+      #expect(results.count >= (mayEnd ? 30 : 100))
       for (request, response) in results {
         let code = status(of: response)
         #expect(code.map(request.statuses.contains) == true, "\(request): \(response ?? "nothing")")
@@ -45,7 +50,7 @@ import Testing
       let reaching = results.filter { status(of: $0.1) == 200 && !$0.0.isHalfClosed }
       #expect(paths.withLock { $0.filter { $0 != "/half-closed" }.count } == reaching.count)
       // Decoded once.
-      #expect(paths.withLock { $0.contains("/%2e%2e/") })
+      if !mayEnd { #expect(paths.withLock { $0.contains("/%2e%2e/") }) }
       let good = await exchange(
         server.port, message(to: host, "Authorization: Bearer \(token)"))
       #expect(body(of: good) == "ok")
