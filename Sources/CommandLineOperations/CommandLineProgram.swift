@@ -110,7 +110,7 @@ public struct CommandLineProgram: Sendable {
       }
       return try await command.body(rest)
     } catch {
-      errorOutput.writeLine("\(name): \(error)")
+      errorOutput.writeFailure("\(name): \(error)")
       return error is UsageError ? ExitStatus.usage : ExitStatus.failure
     }
   }

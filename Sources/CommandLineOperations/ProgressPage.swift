@@ -24,7 +24,7 @@ package struct ProgressPage {
     if branches.count > shown.count {
       lines.append("  … and \((branches.count - shown.count).grouped) more")
     }
-    return lines.map { String($0.prefix(max(1, size.columns - 1))) }
+    return lines.map { $0.cut(to: max(1, size.columns - 1)) }
   }
 
   /// The outermost operation with known progress, or else the innermost one.
@@ -55,7 +55,8 @@ package struct ProgressPage {
     }
     if branch.endedCount > 0 { parts.append("\(branch.endedCount.grouped) done") }
     if let wait = branch.wait { parts.append("waits for \(wait)") }
-    return parts.joined(separator: "  ")
+    // Names and units may have any characters.
+    return parts.joined(separator: "  ").onOneLine
   }
 
   /// Returns the estimated seconds left; nil if the estimate would be a guess.

@@ -1,3 +1,5 @@
+import SystemSupport
+
 /// The lines on the terminal.
 // Sendable, because it is used by one task or on one queue only.
 package final class Screen: @unchecked Sendable {
@@ -18,6 +20,6 @@ package final class Screen: @unchecked Sendable {
     let back = rows > 0 ? "\u{1B}[\(rows)A\r" : ""
     // Line by line: some terminals save text that is cleared as a whole for scrolling back.
     output.write(back + lines.map { "\u{1B}[2K\($0)\n" }.joined() + "\u{1B}[J")
-    widths = lines.map(\.count)
+    widths = lines.map(\.terminalWidth)
   }
 }

@@ -14,14 +14,20 @@ public struct StandardError: Sendable {
 
   package init(_ descriptor: FileDescriptor) { self.descriptor = descriptor }
 
-  /// Whether the stream is a terminal, so that a person can see a progress display.
-  public var isTerminal: Bool { descriptor.isTerminal }
+  /// Whether the stream is a terminal on which a person can see a progress display. A terminal is
+  /// none without the environment variable `TERM`, or with `TERM=dumb`, because it may not understand
+  /// escape sequences.
+  public var isTerminal: Bool { descriptor.isScreen }
 
   /// Writes text as UTF-8.
   public func write(_ text: String) { try? descriptor.write(Array(text.utf8), brokenPipe: .signal) }
 
   /// Writes text and a line break, in one write, so that lines of several tasks are not mixed.
   public func writeLine(_ text: String) { write(text + "\n") }
+
+  /// Writes a message of a failure and a line break. On a terminal, the first line is red, unless the
+  /// environment variable [NO_COLOR](https://no-color.org) has a value.
+  public func writeFailure(_ text: String) { writeLine(descriptor.highlightedFailure(text)) }
 
   /// The size of the terminal; 80 by 24 characters without one.
   package var size: TerminalSize { TerminalSize(of: descriptor) }

@@ -31,6 +31,11 @@ public struct StandardOutput: Sendable {
   /// Whether standard output is a file, so that it does not appear on a terminal.
   package var isFile: Bool { (try? descriptor.status)?.kind == .file }
 
+  /// Returns a line about a failure, in red if the output shows colors.
+  package func highlightedFailure(_ line: String) -> String {
+    descriptor.highlightedFailure(line)
+  }
+
   /// The width in characters; nil without a terminal.
   package var width: Int? { descriptor.isTerminal ? TerminalSize(of: descriptor).columns : nil }
 }

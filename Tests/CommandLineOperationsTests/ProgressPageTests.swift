@@ -118,7 +118,28 @@ import Testing
 
   @Test func `lines are cut before they wrap`() async throws {
     let page = try await page("sync", 420, of: 1_000, unit: "files", after: .seconds(10))
-    #expect(page.lines(in: TerminalSize(columns: 10, rows: 24)) == ["sync  42 "])
-    #expect(page.lines(in: TerminalSize(columns: 1, rows: 24)) == ["s"])
+    #expect(page.lines(in: TerminalSize(columns: 10, rows: 24)) == ["sync  42…"])
+    #expect(page.lines(in: TerminalSize(columns: 1, rows: 24)) == ["…"])
+  }
+
+  @Test(arguments: [
+    // Each character takes two columns.
+    ("同期する", 8, "同期する"), ("同期する", 7, "同期す…"), ("同期する", 6, "同期…"),
+    // Marks and joiners take none.
+    ("e\u{301}e\u{301}e\u{301}", 3, "e\u{301}e\u{301}e\u{301}"),
+    ("می\u{200C}خواهم", 7, "می\u{200C}خواهم"), ("می\u{200C}خواهم", 6, "می\u{200C}خوا…"),
+    ("हिन्दी", 5, "हिन्दी"), ("한글", 4, "한글"), ("👩\u{200D}🔬👩\u{200D}🔬", 3, "👩\u{200D}🔬…"),
+  ])
+  func `a line takes the columns of its characters`(
+    name: String, columns: Int, expected: String
+  ) async throws {
+    let page = try await page(name, 0, of: nil, unit: nil, after: .zero)
+    #expect(page.lines(in: TerminalSize(columns: columns + 1, rows: 24)) == [expected])
+  }
+
+  @Test func `names cannot send escape sequences or more lines to a terminal`() async throws {
+    let page = try await page("a\u{1B}[2Jb\nc", 1, of: 2, unit: "x\r", after: .zero)
+    #expect(page.lines(in: Self.terminal) == ["a·[2Jb·c  50 %  1 of 2 x·"])
+    #expect(page.summary == "a·[2Jb·c  50 %  1 of 2 x·")
   }
 }

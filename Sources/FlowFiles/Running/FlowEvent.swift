@@ -1,8 +1,10 @@
 /// Something that happens in a run of a flow file, for the program that shows it.
 public struct FlowEvent: Sendable {
   public enum Kind: Sendable {
-    /// A line for people, such as the message of a failed step.
+    /// A line for people.
     case message(String)
+    /// The message of a failed step, or of the error that has ended the run.
+    case failure(String)
     case runBegan(isResumed: Bool, stepCount: Int)
     /// The first attempt of a step or a child has begun.
     case stepBegan(String)

@@ -176,7 +176,8 @@ struct FlowFileRunner: Sendable {
     switch result.state {
     case .succeeded: return report
     case .interrupted, .running: throw CancellationError()
-    case .failed, .cancelled: throw FlowRunError(report: report, messages: result.lines)
+    case .failed, .cancelled:
+      throw FlowRunError(report: report, messages: result.failures + result.lines)
     }
   }
 
@@ -265,6 +266,7 @@ struct FlowFileRunner: Sendable {
   private func end(
     _ result: FlowResult, _ session: FlowSession, _ processes: FlowProcesses
   ) async throws {
+    for line in result.failures { session.reporter.failure(line) }
     for line in result.lines { session.reporter.message(line) }
     if result.state != .succeeded { await processes.endUnknown(within: file.stopGrace) }
     session.closeRecords()

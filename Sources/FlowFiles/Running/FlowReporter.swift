@@ -34,6 +34,9 @@ final class FlowReporter: Sendable {
   /// Reports a line for people.
   @Sendable func message(_ text: String) { report(.message(secrets.hidden(in: text))) }
 
+  /// Reports the message of a failure.
+  func failure(_ text: String) { report(.failure(secrets.hidden(in: text))) }
+
   func report(_ kind: FlowEvent.Kind) {
     onEvent(FlowEvent(flow: flow, run: run, name: name, kind: kind))
   }

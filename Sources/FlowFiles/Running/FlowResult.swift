@@ -9,7 +9,9 @@ struct FlowResult: Sendable {
   /// The error that has ended the run, if it was no failure of a step.
   private(set) var error: (any Error)?
   private(set) var counts: [FlowEnd.State: Int] = [:]
-  /// The messages of the failed steps, and a summary.
+  /// The messages of the failed steps, and of an error that has ended the run.
+  private(set) var failures: [String] = []
+  /// The other messages: what a cancelled run means, and a summary.
   private(set) var lines: [String] = []
   /// Why the run has failed, in a few words.
   private(set) var reason: String?
@@ -43,7 +45,7 @@ struct FlowResult: Sendable {
     ends += children
     // A step with children fails because of them.
     let messages = children + failed
-    lines = messages.map(\.message)
+    failures = messages.map(\.message)
     let summary =
       "'\(session.file.name)': " + Self.summary(counts) + " (\(duration.readableTime))"
     switch result {
@@ -59,7 +61,7 @@ struct FlowResult: Sendable {
       state = .failed
       reason = "\(error)"
       self.error = error
-      lines.append("\(error)")
+      failures.append("\(error)")
     case .success, .failure:
       state = .failed
       reason = "\(failed.count.counted("step")) failed"

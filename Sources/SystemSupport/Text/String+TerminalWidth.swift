@@ -8,7 +8,7 @@ extension String {
   /// Returns the text in a number of columns, with an ellipsis if it is cut.
   package func cut(to width: Int) -> String {
     if terminalWidth <= width { return self }
-    var room = max(1, width - 1)
+    var room = width - 1
     return prefix {
       room -= $0.terminalWidth
       return room >= 0
@@ -17,6 +17,15 @@ extension String {
 }
 
 extension Character {
+  /// The number of terminal columns.
+  fileprivate var terminalWidth: Int {
+    guard let scalar = unicodeScalars.first, scalar.value >= 0x300 else { return 1 }
+    if scalar.properties.isEmojiPresentation || unicodeScalars.contains("\u{FE0F}") { return 2 }
+    return unicodeScalars.reduce(0) { $0 + $1.terminalWidth }
+  }
+}
+
+extension Unicode.Scalar {
   /// The scalars that are wide or full-width in Unicode's `EastAsianWidth.txt`, in whole blocks.
   private static let wide: [ClosedRange<UInt32>] = [
     0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x4DBF, 0x4E00...0xA4CF, 0xA960...0xA97F,
@@ -24,10 +33,14 @@ extension Character {
     0x1F200...0x1F2FF, 0x20000...0x3FFFD,
   ]
 
-  /// The number of terminal columns: two for East Asian characters and emoji.
+  /// The number of terminal columns as the function `wcwidth` of the C library counts them: two for
+  /// East Asian characters; none for marks over others, joiners, and vowels inside a Korean syllable.
   fileprivate var terminalWidth: Int {
-    guard let scalar = unicodeScalars.first, scalar.value >= 0x1100 else { return 1 }
-    if scalar.properties.isEmojiPresentation || unicodeScalars.contains("\u{FE0F}") { return 2 }
-    return Self.wide.contains { $0.contains(scalar.value) } ? 2 : 1
+    switch properties.generalCategory {
+    case .nonspacingMark, .enclosingMark, .format: return 0
+    default: break
+    }
+    if (0x1160...0x11FF).contains(value) { return 0 }
+    return Self.wide.contains { $0.contains(value) } ? 2 : 1
   }
 }

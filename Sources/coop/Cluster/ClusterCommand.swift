@@ -74,7 +74,7 @@ struct ClusterCommand {
         throw error
       }
     } catch {
-      standardError.writeLine("coop cluster-demo: \("\(error)".onOneLine)")
+      standardError.writeFailure("coop cluster-demo: \("\(error)".onOneLine)")
       return ExitStatus.failure
     }
   }

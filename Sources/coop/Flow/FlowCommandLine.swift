@@ -80,10 +80,10 @@ struct FlowCommandLine {
       return ExitStatus.success
     } catch let error as FlowFileError {
       // Editors and terminals find the place by the path at the beginning of a line.
-      StandardError().writeLine("\(error)")
+      StandardError().writeFailure("\(error)")
       return ExitStatus.failure
     } catch {
-      StandardError().writeLine("coop flow: \(error)")
+      StandardError().writeFailure("coop flow: \(error)")
       return error is FlowLockedError ? Self.lockedStatus : ExitStatus.failure
     }
   }

@@ -26,12 +26,15 @@ struct FlowPrinter: Sendable {
     switch event.kind {
     case .output(let unit, let lines): write(lines, of: unit)
     case .message(let text): StandardError().writeLine("coop flow: \(text)")
+    case .failure(let text): StandardError().writeFailure("coop flow: \(text)")
     case .terminal(let isUsed): pauseProgress(isUsed)
     case .runBegan, .stepBegan, .runEnded: if style == .json { writeJSON(event) }
     case .stepEnded(let end):
       switch style {
       case .silent: return
-      case .lines: write(end.line)
+      case .lines:
+        let output = StandardOutput()
+        write(end.state == .failed ? output.highlightedFailure(end.line) : end.line)
       case .json: writeJSON(event)
       }
     }
@@ -41,7 +44,7 @@ struct FlowPrinter: Sendable {
     var json = JSONWriter()
     json.object { json in
       switch event.kind {
-      case .message, .output, .terminal: break
+      case .message, .failure, .output, .terminal: break
       case .runBegan(let isResumed, let stepCount):
         begin("run-began", event, &json)
         json.name("resumed")

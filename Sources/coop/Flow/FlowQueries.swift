@@ -23,9 +23,14 @@ struct FlowQueries {
     let runs = try await state.runs()
     if arguments.isJSON { return try write(runs.map { $0.json(of: file.name) }.joined()) }
     if runs.isEmpty { return try write("'\(file.name)' has not run yet") }
-    var table = TableLayout(numbers: [0], width: StandardOutput().width)
+    let output = StandardOutput()
+    var table = TableLayout(numbers: [0], width: output.width)
     let head = ["run", "name", "began", "duration", "state", "values"]
-    try write(table.text(of: [head] + runs.map(\.cells)))
+    let text = table.text(of: [head] + runs.map(\.cells)) { index, line in
+      let isFailed = index > 0 && runs[index - 1].state == .failed
+      return isFailed ? output.highlightedFailure(line) : line
+    }
+    try write(text)
   }
 
   /// Prints the steps of the last run.
@@ -35,13 +40,17 @@ struct FlowQueries {
       let run = name.map { "run '\($0)' of " } ?? ""
       return try write("\(run)'\(file.name)' has not run yet")
     }
-    var table = TableLayout(numbers: [], width: StandardOutput().width)
+    let output = StandardOutput()
+    var table = TableLayout(numbers: [], width: output.width)
     let names = Set(file.steps.map(\.name))
     let rows =
       run.steps(of: file).map { [$0.name, $0.state, $0.detail] }
       + run.ends.filter { !names.contains($0.unit) }
       .map { [$0.unit, $0.state.rawValue, $0.reason ?? $0.duration?.readableTime ?? ""] }
-    try write(title(run) + "\n" + table.text(of: rows))
+    let text = table.text(of: rows) { index, line in
+      rows[index][1] == FlowEnd.State.failed.rawValue ? output.highlightedFailure(line) : line
+    }
+    try write(title(run) + "\n" + text)
   }
 
   private func title(_ run: FlowReport) -> String {

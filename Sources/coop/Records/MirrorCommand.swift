@@ -28,7 +28,7 @@ struct MirrorCommand {
       let (mirror, tables) = try await makeMirror()
       return arguments.runsOnce ? try await once(mirror) : try await follow(mirror, tables)
     } catch let error as RecordError {
-      StandardError().writeLine("coop records: \(error)")
+      StandardError().writeFailure("coop records: \(error)")
       return ExitStatus.failure
     }
   }
@@ -133,7 +133,7 @@ struct MirrorCommand {
       return !rejections.isEmpty || report.delayedSince != nil
         ? ExitStatus.failure : ExitStatus.success
     case .error(let error):
-      standardError.writeLine("coop records: \(error)")
+      standardError.writeFailure("coop records: \(error)")
       if case .otherDatabase = (error as? RecordError)?.reason {
         standardError.writeLine("choose with --other-database merge or --other-database replace")
       }
@@ -219,7 +219,7 @@ struct MirrorCommand {
     switch performed.outcome {
     case .result: return ExitStatus.success
     case .error(let error):
-      StandardError().writeLine("coop records: \(error)")
+      StandardError().writeFailure("coop records: \(error)")
       return ExitStatus.failure
     case .cancelled:
       StandardError().writeLine("\(await display.summary)")

@@ -117,7 +117,7 @@ struct RecordsCommand {
     switch performed.outcome {
     case .result(let value):
       do { try show(value) } catch {
-        standardError.writeLine("coop records: the output cannot be written: \(error)")
+        standardError.writeFailure("coop records: the output cannot be written: \(error)")
         return ExitStatus.failure
       }
       return ExitStatus.success
@@ -131,7 +131,7 @@ struct RecordsCommand {
       if let error = error as? RecordImportError, error.problems.count > 1 {
         list(error.problems, standardError)
       }
-      standardError.writeLine("coop records: \(error)")
+      standardError.writeFailure("coop records: \(error)")
       return ExitStatus.failure
     case .cancelled:
       // Rows that were committed before remain.
@@ -197,7 +197,7 @@ struct RecordsCommand {
   private func load() async throws -> Int32 {
     if !arguments.isServed, !arguments.creates, FileSystem.isMissing(arguments.file) {
       let error = StandardError()
-      error.writeLine("coop records: no such file: \(arguments.file); use --create to create it")
+      error.writeFailure("coop records: no such file: \(arguments.file); use --create to create it")
       return ExitStatus.failure
     }
     return switch database {

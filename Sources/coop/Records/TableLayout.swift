@@ -19,7 +19,11 @@ struct TableLayout: Sendable {
 
   /// Returns the lines of further rows. A column can become wider than in previous rows, but not
   /// narrower.
-  mutating func text(of rows: [[String]]) -> String {
+  ///
+  /// - Parameter decorate: Adds colors to the line of a row with an index.
+  mutating func text(
+    of rows: [[String]], decorate: (Int, String) -> String = { _, line in line }
+  ) -> String {
     // A line has no room for more of a cell.
     let rows = rows.map { $0.map { $0.shortened(to: width).onOneLine } }
     for row in rows {
@@ -28,7 +32,7 @@ struct TableLayout: Sendable {
         widths[column] = max(widths[column], min(cell.terminalWidth, Self.widest))
       }
     }
-    return rows.map { line($0) + "\n" }.joined()
+    return rows.enumerated().map { decorate($0, line($1)) + "\n" }.joined()
   }
 
   private func line(_ cells: [String]) -> String {
