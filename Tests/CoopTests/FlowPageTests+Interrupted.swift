@@ -75,5 +75,9 @@ extension FlowPageTests {
     #expect(listed.text.contains(#""ownerHasEnded":false"#))
     let ready = try await Program.coop("journal", flow.journal, "list", "--state", "ready").run()
     #expect(ready.text == "no runs\n")
+    for (age, isListed) in [("1d", true), ("0s", false)] {
+      let recent = try await Program.coop("journal", flow.journal, "list", "--since", age).run()
+      #expect((recent.text != "no runs\n") == isListed, "\(recent.text)")
+    }
   }
 }

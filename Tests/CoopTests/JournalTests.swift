@@ -35,6 +35,31 @@ import Testing
     #expect(try await journal.run("list", "--state", "stuck", "--json").text == "")
   }
 
+  @Test func `runs are selected by a part of their names, by age, and by number`() async throws {
+    let journal = try JournalFixture()
+    for name in ["order-1", "order-2", "ORDER-3", "backup"] {
+      try await journal.store.start(Packing(), named: RunID(name))
+    }
+    try journal.execute("UPDATE run SET began = 0")
+    try journal.execute("UPDATE run SET began = 1000 * (unixepoch() - 3600) WHERE id = 'order-2'")
+    try journal.execute("UPDATE run SET began = 1000 * (unixepoch() - 7200) WHERE id = 'order-1'")
+    try journal.execute("UPDATE run SET began = 1000 * unixepoch() WHERE id = 'ORDER-3'")
+    func names(_ options: String...) async throws -> [String?] {
+      try await Self.objects(journal.program(["list", "--json"] + options).run())
+        .map { $0["id"] as? String }
+    }
+    #expect(try await names("--text", "order") == ["ORDER-3", "order-2", "order-1"])
+    #expect(try await names("--since", "90m") == ["ORDER-3", "order-2"])
+    #expect(try await names("--since", "3h", "--text", "r-1") == ["order-1"])
+    #expect(try await names("--limit", "2") == ["ORDER-3", "order-2"])
+    #expect(try await names("--limit", "1", "--since", "1d", "--text", "-") == ["ORDER-3"])
+    #expect(try await names("--limit", "9").count == 4)
+    for (option, value) in [("--limit", "0"), ("--limit", "two"), ("--since", "yesterday")] {
+      let refused = try await journal.run("list", option, value)
+      #expect(refused.status == 64 && refused.error.contains("invalid \(option) \(value);"))
+    }
+  }
+
   @Test func `more runs than a page are listed once each`() async throws {
     let journal = try JournalFixture()
     try await journal.store.start(Packing(), named: "0")
@@ -450,7 +475,7 @@ import Testing
       "no action; expected list, show, cancel, retry, send, forget, check, copy, serve or init"
     ),
     (["x", "dance"], "unknown action dance; expected list"),
-    (["x", "list", "--fast"], "unknown option --fast; expected --flow, --json, --state"),
+    (["x", "list", "--fast"], "unknown option --fast; expected --flow, --reason, --since, "),
     (["x", "list", "y"], "unexpected argument y; expected options"),
     (["x", "list", "--state", "good"], "invalid --state good; expected one of ready, running"),
     (["x", "list", "--flow"], "--flow without a value; expected the name of a flow"),
@@ -459,8 +484,8 @@ import Testing
     (["x", "show", "r", "--because", "z"], "expected --json, --live, --timeline, --trace"),
     (["x", "retry", "r", "--from", "-1"], "invalid --from -1; expected the number of a step"),
     (["x", "send", "r", "e"], "no JSON; expected RUN EVENT JSON options"),
-    (["x", "forget"], "expected either RUN or --older-than AGE"),
-    (["x", "forget", "r", "--older-than", "1d"], "expected either RUN or --older-than AGE"),
+    (["x", "forget"], "expected either RUN, or --older-than AGE"),
+    (["x", "forget", "r", "--older-than", "1d"], "expected either RUN, or --older-than AGE"),
     (["x", "forget", "--older-than", "7"], "invalid --older-than 7; expected a number and s, m"),
     (["x", "forget", "--older-than", "99999999999w"], "invalid --older-than 99999999999w"),
     (

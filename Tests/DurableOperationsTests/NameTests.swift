@@ -72,6 +72,9 @@ import Testing
       try await test.store.counts(of: RunSelection(text: "NGL")).map(\.flow)
         == ["Single"])
     #expect(try await test.store.counts(of: RunSelection(text: "%")).isEmpty)
+    let recent = test.store.selection(of: nil, in: [], startedWithin: .seconds(2))
+    #expect(try await test.store.runs(recent).map(\.id) == ["single", "s4", "s3"])
+    #expect(try await test.store.counts(of: recent).map(\.count).reduce(0, +) == 3)
     var pages: [[String]] = []
     var last: RunSummary?
     repeat {

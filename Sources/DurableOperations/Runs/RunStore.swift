@@ -120,11 +120,25 @@ public struct RunStore: Sendable {
     of flow: String? = nil, in states: Set<RunState> = [], limit: Int = 1_000,
     after previous: RunSummary? = nil
   ) async throws -> [RunSummary] {
-    let order = RunState.allCases.filter(states.contains)
-    return try await runs(
-      RunSelection(
-        flows: flow.map { backend.options.names(ofFlow: $0) } ?? [], states: order, limit: limit,
-        after: previous.map { (Int64(milliseconds: $0.began), $0.id) }))
+    var selection = selection(of: flow, in: states)
+    selection.limit = limit
+    selection.after = previous.map(RunSelection.position)
+    return try await runs(selection)
+  }
+
+  /// The selection of runs of a flow, also under its former names.
+  ///
+  /// - Parameters:
+  ///   - flow: The name of the flow; nil for any flow.
+  ///   - states: The states; empty for all.
+  ///   - age: How long ago they began at most, by the clock of the store; nil for any time.
+  package func selection(
+    of flow: String?, in states: Set<RunState>, startedWithin age: Duration? = nil
+  ) -> RunSelection {
+    RunSelection(
+      flows: flow.map { backend.options.names(ofFlow: $0) } ?? [],
+      states: RunState.allCases.filter(states.contains),
+      since: age.map { backend.now - $0.roundedUpMilliseconds })
   }
 
   /// Returns selected runs, the newest first.
@@ -287,6 +301,13 @@ extension RunDetails.Step {
       position: row.position, key: row.key, name: row.name, kind: row.kind, value: row.value,
       state: row.sequence, attempts: row.attempts, began: Date(milliseconds: row.began),
       ended: Date(milliseconds: row.ended), fence: row.fence, worker: row.worker)
+  }
+}
+
+extension RunSelection {
+  /// The position of a run in the order of lists.
+  package static func position(of run: RunSummary) -> (began: Int64, id: RunID) {
+    (Int64(milliseconds: run.began), run.id)
   }
 }
 

@@ -95,6 +95,7 @@ extension SQLiteConnection {
     }
     if let text = selection.text { require("instr(lower(id), lower(?)) > 0", .text(text)) }
     if let parent = selection.parent { require("parent = ?", .text(parent.text)) }
+    if let since = selection.since { require("began >= ?", .integer(since)) }
     return (conditions, values)
   }
 

@@ -212,6 +212,9 @@ package struct RunSelection: Sendable {
   package var text: String?
   /// The run that started the runs as child flows; nil for any.
   package var parent: RunID?
+  /// The earliest time at which a run began, in milliseconds since the beginning of 1970, UTC; nil for
+  /// any.
+  package var since: Int64?
   /// The largest number of runs.
   package var limit: Int
   /// The last run of the page before.
@@ -219,12 +222,13 @@ package struct RunSelection: Sendable {
 
   package init(
     flows: [String] = [], states: [RunState] = [], text: String? = nil, parent: RunID? = nil,
-    limit: Int = .max, after: (began: Int64, id: RunID)? = nil
+    since: Int64? = nil, limit: Int = .max, after: (began: Int64, id: RunID)? = nil
   ) {
     self.flows = flows
     self.states = states
     self.text = text
     self.parent = parent
+    self.since = since
     self.limit = limit
     self.after = after
   }

@@ -3,10 +3,10 @@ struct ReadStatements: Sendable {
   /// The runs with some names ($1).
   let named: PostgresStatement
   /// The runs of the flows with some names ($1; none for all) in some states ($2) with a text in their names ($3, or null)
-  /// and a parent ($4, or null) before a run ($5 time, $6 name; or null), the newest first, at most
-  /// $7.
+  /// and a parent ($4, or null) that began since a time ($5, or null), before a run ($6 time, $7 name; or null), the
+  /// newest first, at most $8.
   let runs: PostgresStatement
-  /// The numbers of such runs ($1 to $4) by flow and state, in no order.
+  /// The numbers of such runs ($1 to $5) by flow and state, in no order.
   let counts: PostgresStatement
   /// The totals of all runs by flow and state: their number, the milliseconds since the oldest of their changes, and
   /// the sum of their durations.
@@ -64,25 +64,26 @@ struct ReadStatements: Sendable {
         and ($2::text[] = '{}' or (\(state)) = any($2::text[]))
         and ($3::text is null or strpos(lower(t.idempotency_key), lower($3)) > 0)
         and ($4::text is null or t.headers->>'parent' = $4)
+        and t.task_id >= \(Self.firstTask(since: "coalesce($5::bigint, 0)"))
       """
     // Absurd's identifiers are UUIDs of version 7, in the order of their times, and the primary key.
     // The time of a run is in its identifier, so that the list has the order of the times: all runs
     // that one transaction starts have the same `enqueue_at`, however long it takes. A run that has been deleted since is replaced by the end of the millisecond in which it began:
     // the runs of this millisecond may come twice, but none is missing.
-    let end = "least(greatest($5::bigint, 0), x'fffffffffffe'::bigint) + 1"
+    let end = Self.firstTask(since: "least($6::bigint, x'fffffffffffe'::bigint) + 1")
     let before = """
-      case when $5::bigint is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+      case when $6::bigint is null then 'ffffffff-ffff-ffff-ffff-ffffffffffff'
         else coalesce(
           (select t.task_id from \(tasks) t
-            where t.idempotency_key = $6::text and \(Self.began) = $5),
-          (lpad(to_hex(\(end)), 12, '0') || repeat('0', 20))::uuid) end
+            where t.idempotency_key = $7::text and \(Self.began) = $6),
+          \(end)) end
       """
     runs = PostgresStatement(
       "list runs",
       """
       \(columns) where t.task_id = any(array(
         select t.task_id from \(tasks) t where \(selected) and t.task_id < \(before)
-        order by t.task_id desc limit $7::bigint))
+        order by t.task_id desc limit $8::bigint))
       order by t.task_id desc
       """)
     counts = PostgresStatement(
@@ -206,6 +207,12 @@ struct ReadStatements: Sendable {
   /// When a run began: the first 48 bits of its identifier, in milliseconds.
   private static let began =
     "('x' || translate(left(t.task_id::text, 13), '-', ''))::bit(48)::bigint"
+
+  /// The least identifier of a task that began at a time, or later.
+  private static func firstTask(since time: String) -> String {
+    let bounded = "least(greatest(\(time), 0), x'ffffffffffff'::bigint)"
+    return "(lpad(to_hex(\(bounded)), 12, '0') || repeat('0', 20))::uuid"
+  }
 
   /// The columns of runs, in the order in which ``StoredRun`` reads them.
   private static func runColumns(_ tables: AbsurdTables) -> String {

@@ -203,11 +203,12 @@ final class PostgresRunBackend: RunBackend {
     }
   }
 
-  /// The values $1 to $4 of the statements.
+  /// The values $1 to $5 of the statements.
   private static func conditions(of selection: RunSelection) -> [PostgresValue] {
     [
       .texts(selection.flows), .texts(selection.states.map(\.rawValue)),
       selection.text.map { .text($0) } ?? .null, selection.parent.map { .text($0.text) } ?? .null,
+      selection.since.map { .integer($0) } ?? .null,
     ]
   }
 

@@ -174,6 +174,10 @@ package struct FlowRunBackend: RunBackend {
       conditions.append("instr(lower(id), lower(?)) > 0")
       values.append(.text(text))
     }
+    if let since = selection.since {
+      conditions.append("began >= ?")
+      values.append(.integer(since))
+    }
     return (conditions.joined(separator: " AND "), values)
   }
 

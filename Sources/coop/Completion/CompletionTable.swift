@@ -77,18 +77,28 @@ enum CompletionTable {
 
   // MARK: Journals
 
+  /// The options that select runs.
+  private static let selection = [
+    CompletionOption(
+      "--state", "only runs in this state",
+      .words([
+        "ready", "running", "interrupted", "parked", "stuck", "result", "error", "cancelled",
+      ])),
+    CompletionOption("--flow", "only runs of this flow", .text),
+    CompletionOption("--text", "only runs whose names contain the text", .text),
+    CompletionOption("--reason", "only runs whose error or reason contains the text", .text),
+    CompletionOption("--since", "only runs that began within this time, such as 24h", .text),
+  ]
+  private static let confirm = CompletionOption(
+    "--confirm", "acts on the selected runs, if this is their number", .text)
+
   private static let journal = CompletionNode(
     "journal", "lists, shows and controls durable runs", positions: [.file],
     actions: [
       CompletionNode(
         "list", "lists the runs",
-        options: [
-          CompletionOption(
-            "--state", "only runs in this state",
-            .words([
-              "ready", "running", "interrupted", "parked", "stuck", "result", "error", "cancelled",
-            ])),
-          CompletionOption("--flow", "only runs of this flow", .text), json, queue, help,
+        options: selection + [
+          CompletionOption("--limit", "at most this number of runs", .text), json, queue, help,
         ]),
       CompletionNode(
         "show", "shows a run", positions: [.text],
@@ -96,10 +106,12 @@ enum CompletionTable {
           + [queue, help]),
       CompletionNode(
         "cancel", "cancels a run and its child flows", positions: [.text],
-        options: [CompletionOption("--because", "the reason", .text), queue, help]),
+        options: [CompletionOption("--because", "the reason", .text), confirm] + selection
+          + [queue, help]),
       CompletionNode(
         "retry", "resumes a run from one of its steps", positions: [.text],
-        options: [CompletionOption("--from", "the first step to repeat", .text), queue, help]),
+        options: [CompletionOption("--from", "the first step to repeat", .text), confirm]
+          + selection + [queue, help]),
       CompletionNode(
         "send", "sends an event to a run", positions: [.text, .text, .text],
         options: [queue, help]),
@@ -107,8 +119,8 @@ enum CompletionTable {
         "forget", "deletes runs that have ended", positions: [.text],
         options: [
           CompletionOption("--older-than", "deletes all that ended before, such as 7d", .text),
-          queue, help,
-        ]),
+          confirm,
+        ] + selection + [queue, help]),
       CompletionNode("check", "checks the store and its values", options: [queue, help]),
       CompletionNode(
         "copy", "copies an SQLite file with its log", positions: [.file], options: [queue, help]),

@@ -12,7 +12,7 @@ struct JournalActions {
   let arguments: JournalArguments
   let store: RunStore
   let output: StandardOutput
-  private let standardError: StandardError
+  let standardError: StandardError
 
   init(
     _ arguments: JournalArguments, _ store: RunStore, _ output: StandardOutput,
@@ -33,20 +33,14 @@ struct JournalActions {
 
   /// - Returns: The exit status.
   func perform() async throws -> Int32 {
-    let id = arguments.run
     switch arguments.action {
     case .list: try await list()
     case .show: return try await show()
-    case .cancel: try await cancel(try await existing())
-    case .retry:
-      _ = try await existing()
-      try await recording(arguments.step.map { "from step \($0)" }) {
-        try await store.retry(id, from: arguments.step)
-      }
-      let run = try await existing()
-      report("run \(id) is ready; a program that knows the flow \(run.flow) continues it")
+    case .cancel, .retry, .forget:
+      if arguments.isForSelection { return try await performOnSelection() }
+      if let age = arguments.age { return try await forget(olderThan: age) }
+      report(try await perform(on: try await existing()).message)
     case .send: try await send()
-    case .forget: try await forget()
     case .check: return try await check()
     case .copy:
       try await store.copy(to: arguments.file)
@@ -74,27 +68,24 @@ struct JournalActions {
   private func list() async throws {
     var layout = TableLayout(numbers: [3], width: output.width)
     var isFirst = true
-    var last: RunSummary?
-    repeat {
-      let page = try await store.runs(
-        of: arguments.flow, in: arguments.states, limit: 1_000, after: last)
-      last = page.count == 1_000 ? page.last : nil
-      if arguments.isJSON {
-        try output.write(page.flatMap { RunJSON.line($0) })
-      } else if !page.isEmpty {
-        let rows = page.map { run in
-          [
-            RawPath(run.id.text).description, RawPath(run.flow).description, run.began.minute,
-            "\(run.step)", run.stateText,
-          ]
-        }
-        let head = ["run", "flow", "began", "steps", "state"]
-        try output.write(Array(layout.text(of: isFirst ? [head] + rows : rows).utf8))
-      } else if isFirst {
-        try output.write(Array("no runs\n".utf8))
+    try await eachPage { page in
+      defer { isFirst = false }
+      if arguments.isJSON { return try output.write(page.flatMap { RunJSON.line($0) }) }
+      let rows = page.map { run in
+        [
+          RawPath(run.id.text).description, RawPath(run.flow).description, run.began.minute,
+          "\(run.step)", run.stateText,
+        ]
       }
-      isFirst = false
-    } while last != nil
+      let heads = isFirst ? [["run", "flow", "began", "steps", "state"]] : []
+      let text = layout.text(of: heads + rows) { index, line in
+        let isFailed =
+          index >= heads.count && [.error, .stuck].contains(page[index - heads.count].state)
+        return isFailed ? output.highlightedFailure(line) : line
+      }
+      try output.write(Array(text.utf8))
+    }
+    if isFirst, !arguments.isJSON { try output.write(Array("no runs\n".utf8)) }
   }
 
   private func show() async throws -> Int32 {
@@ -139,28 +130,13 @@ struct JournalActions {
     return children
   }
 
-  /// Does something with the run of the arguments, and keeps that this user has done it.
-  private func recording<Result>(
-    _ detail: String?, _ body: () async throws -> Result
+  /// Does something with a run, and keeps that this user has done it.
+  func recording<Result>(
+    _ detail: String?, on run: RunID? = nil, _ body: () async throws -> Result
   ) async throws -> Result {
     let actor = "user \(SystemUser.name(of: SystemUser.current)) by coop journal"
     return try await store.recording(
-      arguments.action.rawValue, detail, by: actor, on: arguments.run, body)
-  }
-
-  private func cancel(_ run: RunSummary) async throws {
-    if run.state.hasEnded {
-      return report("run \(run.id) has already ended (\(run.state.rawValue)); nothing is changed")
-    }
-    try await recording(arguments.reason) {
-      try await store.cancel(run.id, because: arguments.reason)
-    }
-    let now = try await existing()
-    report(
-      now.state.hasEnded
-        ? "run \(run.id) is cancelled"
-        : "the cancellation of run \(run.id) is stored; "
-          + "the process that runs it ends it, or the next one that continues it")
+      arguments.action.rawValue, detail, by: actor, on: run ?? arguments.run, body)
   }
 
   private func send() async throws {
@@ -184,17 +160,13 @@ struct JournalActions {
     report("sent the event \(event) to run \(id)" + (isFirst ? "" : ", in place of an earlier one"))
   }
 
-  private func forget() async throws {
-    if let age = arguments.age {
-      // A row for all of them, which belongs to no run.
-      let count = try await recording("older than \(age.components.seconds) s") {
-        try await store.forget(olderThan: age)
-      }
-      return report("forgot \(count.counted("run"))")
+  private func forget(olderThan age: Duration) async throws -> Int32 {
+    // A row for all of them, which belongs to no run.
+    let count = try await recording("older than \(age.components.seconds) s") {
+      try await store.forget(olderThan: age)
     }
-    let run = try await existing()
-    try await recording(nil) { try await store.forget(run.id) }
-    report("forgot run \(run.id)")
+    report("forgot \(count.counted("run"))")
+    return ExitStatus.success
   }
 
   private func check() async throws -> Int32 {

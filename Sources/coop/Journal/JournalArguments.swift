@@ -20,13 +20,19 @@ struct JournalArguments {
       }
     }
 
+    /// The options that select runs.
+    static let filters = ["--flow", "--reason", "--since", "--state", "--text"]
+
+    /// Whether it acts on one run, or on those that options select.
+    var takesFilters: Bool { options.contains("--confirm") }
+
     var options: [String] {
       switch self {
-      case .list: ["--flow", "--json", "--state"]
+      case .list: Self.filters + ["--json", "--limit"]
       case .show: ["--json", "--live"]
-      case .cancel: ["--because"]
-      case .retry: ["--from"]
-      case .forget: ["--older-than"]
+      case .cancel: ["--because", "--confirm"] + Self.filters
+      case .retry: ["--confirm", "--from"] + Self.filters
+      case .forget: ["--confirm", "--older-than"] + Self.filters
       case .serve:
         ["--address", "--host", "--public-url", "--read-only", "--token-file", "--user-header"]
       case .send, .check, .copy, .`init`: []
@@ -48,6 +54,17 @@ struct JournalArguments {
 
   private(set) var states: Set<RunState> = []
   private(set) var flow: String?
+  /// A part of the names of runs.
+  private(set) var text: String?
+  /// A part of why runs have failed, are stuck or were cancelled.
+  private(set) var failure: String?
+  /// How long ago runs began at most.
+  private(set) var since: Duration?
+  private(set) var limit = Int.max
+  /// Whether an option selects the runs of an action, instead of the name of a run.
+  private(set) var isForSelection = false
+  /// The number of runs that the action is meant for.
+  private(set) var confirmed: Int?
   private(set) var isJSON = false
   private(set) var isLive = false
   private(set) var reason: String?
@@ -105,10 +122,23 @@ struct JournalArguments {
       throw UsageError(
         "\(name): an empty \(action.positions[missing]); expected \(expected)")
     }
-    if action == .forget, (age == nil) == positions.isEmpty {
-      throw UsageError("\(name): expected either RUN or --older-than AGE, such as --older-than 7d")
+    if isForSelection, action.takesFilters, !positions.isEmpty || age != nil || step != nil {
+      throw UsageError(
+        "\(name): expected either \(age == nil ? step == nil ? "RUN" : "--from" : "--older-than") or "
+          + Action.filters.joined(separator: ", "))
     }
-    if age == nil, positions.count < action.positions.count {
+    if confirmed != nil, !isForSelection {
+      throw UsageError(
+        "\(name): --confirm without a selection; expected \(Action.filters.joined(separator: ", "))"
+      )
+    }
+    if action == .forget, !isForSelection, (age == nil) == positions.isEmpty {
+      throw UsageError(
+        "\(name): expected either RUN, or --older-than AGE, such as --older-than 7d, or a selection, such as "
+          + "--state result")
+    }
+    if age == nil, !isForSelection || !action.takesFilters, positions.count < action.positions.count
+    {
       throw UsageError(
         "\(name): no \(action.positions[positions.count]); expected \(expected)")
     }
@@ -154,9 +184,22 @@ struct JournalArguments {
     func invalid(_ text: String, _ expected: String) -> UsageError {
       UsageError("\(name): invalid \(option) \(RawPath(text)); expected \(expected)")
     }
+    if Action.filters.contains(option) { isForSelection = true }
     switch option {
     case "--json": isJSON = true
     case "--live": isLive = true
+    case "--reason": failure = try value("a part of a reason or an error")
+    case "--confirm":
+      let expected = "the number of the selected runs"
+      let text = try value(expected)
+      guard let number = Int(text), number >= 0 else { throw invalid(text, expected) }
+      confirmed = number
+    case "--text": text = try value("a part of the names of runs")
+    case "--limit":
+      let expected = "a number of runs from 1"
+      let text = try value(expected)
+      guard let number = Int(text), number >= 1 else { throw invalid(text, expected) }
+      limit = number
     case "--flow": flow = try value("the name of a flow")
     case "--address":
       let expected =
@@ -202,7 +245,7 @@ struct JournalArguments {
       let expected = "a number and s, m, h, d or w, such as 7d"
       let text = try value(expected)
       guard let age = Duration(age: text) else { throw invalid(text, expected) }
-      self.age = age
+      if option == "--since" { since = age } else { self.age = age }
     }
   }
 }

@@ -7,10 +7,11 @@ import SystemSupport
 /// `coop journal STORE list|show|cancel|retry|send|forget|check|copy|serve|init …`
 struct JournalCommand {
   static let usage = """
-    usage: coop journal STORE list [--state STATE] [--flow FLOW] [--json]
+    usage: coop journal STORE list [SELECTION] [--limit N] [--json]
            coop journal STORE show RUN [--json] [--live] [--timeline FILE] [--trace FILE]
            coop journal STORE cancel RUN [--because TEXT]
            coop journal STORE retry RUN [--from N]
+           coop journal STORE cancel|retry|forget SELECTION [--confirm N]
            coop journal STORE send RUN EVENT JSON
            coop journal STORE forget RUN
            coop journal STORE forget --older-than AGE
@@ -35,10 +36,19 @@ struct JournalCommand {
     serve     shows the runs on a page for the browser, and lets it control them, until Ctrl-C
     init      shows the commands that prepare a database, and what is missing in it; changes nothing
 
+    SELECTION
+      --state STATE     only runs in this state: ready, running, interrupted, parked, stuck, result, error or
+                        cancelled; may be repeated. Without it, `cancel` is for the runs that have not ended, `retry`
+                        for error and stuck, and `forget` for those that have ended
+      --flow FLOW       only runs of this flow
+      --text TEXT       only runs whose names contain the text
+      --reason TEXT     only runs whose error or reason contains the text
+      --since AGE       only runs that began within this time, such as 24h or 7d
+      --confirm N       acts on the selected runs, if there are N of them. Without it, their number is printed, and
+                        nothing is changed
+
     list
-      --state STATE     lists only runs in this state: ready, running, interrupted, parked, stuck, result, error or
-                        cancelled; may be repeated
-      --flow FLOW       lists only runs of this flow
+      --limit N         lists at most N runs
 
     show
       --live            shows the run once a second until it ends; Ctrl-C ends the view, not the run
@@ -107,7 +117,7 @@ struct JournalCommand {
         throw error
       }
     } catch {
-      standardError.writeLine("coop journal: \("\(error)".onOneLine)")
+      standardError.writeFailure("coop journal: \("\(error)".onOneLine)")
       return ExitStatus.failure
     }
   }

@@ -57,6 +57,16 @@ internal import Testing
     #expect(runs.map(\.began) == runs.map(\.began).sorted(by: >))
     #expect(Set(runs.map(\.began)).count == 6)
     #expect(try await store.runs(RunSelection(text: "5-", limit: 2)).count == 2)
+    for began in Set(runs.map(\.began)) {
+      let since = Int64((began.timeIntervalSince1970 * 1_000).rounded())
+      let selection = RunSelection(since: since)
+      #expect(
+        try await store.runs(selection).map(\.id) == runs.filter { $0.began >= began }.map(\.id))
+      let counts = try await store.counts(of: selection)
+      #expect(counts.map(\.count).reduce(0, +) == runs.count { $0.began >= began })
+    }
+    #expect(try await store.runs(RunSelection(since: .min)).count == 300)
+    #expect(try await store.runs(RunSelection(since: .max)).isEmpty)
   }
 
   @Test func `A8: on PostgreSQL, no run is missing after one that has been deleted`()
