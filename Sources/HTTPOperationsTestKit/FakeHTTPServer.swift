@@ -89,13 +89,14 @@ public final class FakeHTTPServer: Sendable {
   ///
   /// - Parameters:
   ///   - configuration: The configuration of its session.
+  ///   - interceptors: The interceptors of its session, as those of a session that sends requests.
   ///   - answer: Answers a request. It must not block.
   public init(
     _ configuration: HTTPConfiguration = HTTPConfiguration(),
-    answer: @escaping @Sendable (Request) -> Answer
+    interceptors: [any HTTPInterceptor] = [], answer: @escaping @Sendable (Request) -> Answer
   ) {
     transport = FakeTransport(answer)
-    session = HTTPSession(configuration, on: transport)
+    session = HTTPSession(configuration, interceptors: interceptors, on: transport)
   }
 
   /// The requests that the server received, in order.

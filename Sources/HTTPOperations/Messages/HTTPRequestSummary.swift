@@ -1,7 +1,8 @@
-internal import Foundation
-
 #if canImport(FoundationNetworking)
-  internal import FoundationNetworking
+  internal import Foundation
+  public import FoundationNetworking
+#else
+  public import Foundation
 #endif
 
 /// A summary of a request for errors and events, without secrets.
@@ -29,6 +30,11 @@ public struct HTTPRequestSummary: Sendable, Hashable, CustomStringConvertible {
 
 extension HTTPRequestSummary {
   private static let repeatableMethods: Set = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"]
+
+  /// Creates the summary of a request, such as for the log of an interceptor.
+  ///
+  /// - Parameter request: The request.
+  public init(_ request: URLRequest) { self.init(request, isRepeatable: nil) }
 
   /// - Parameter isRepeatable: The value of the options; nil if it depends on the request.
   init(_ request: URLRequest, isRepeatable: Bool?) {

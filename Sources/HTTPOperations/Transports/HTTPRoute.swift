@@ -86,6 +86,35 @@ struct HTTPRoute {
 }
 
 extension HTTPRoute {
+  /// The same route, whose next request is the one that interceptors make of it.
+  func intercepted(by interceptors: [any HTTPInterceptor]) async throws -> HTTPRoute {
+    if interceptors.isEmpty { return self }
+    // A request that cannot be sent does not reach them.
+    let url = try checkedURL()
+    var original = request
+    original.httpMethod = summary.method
+    if case .data(let data) = body { original.httpBody = data }
+    var changed = original
+    for interceptor in interceptors {
+      changed = try await interceptor.willSend(changed)
+      try Task.checkCancellation()
+    }
+    guard changed.httpMethod?.uppercased() == summary.method else {
+      throw badRequest("an interceptor has changed its method")
+    }
+    guard changed.url?.hasOrigin(of: url) == true else {
+      throw badRequest("an interceptor has changed its server")
+    }
+    var route = self
+    if changed.httpBody != original.httpBody {
+      route.body = try HTTPRequestBody(takenFrom: &changed, of: summary)
+    } else if changed.httpBody != nil {
+      changed.httpBody = nil
+    }
+    route.request = changed
+    return route
+  }
+
   /// The headers that depend on the body and the connection.
   private static let unusedHeaders: Set = ["content-length", "transfer-encoding", "expect"]
 
@@ -95,6 +124,17 @@ extension HTTPRoute {
   func transportRequest(
     timeout: Duration, onNewConnection needsNewConnection: Bool, expectsLargeBody: Bool
   ) throws(HTTPTransferError) -> HTTPTransportRequest {
+    let url = try checkedURL()
+    let interval = request.timeoutInterval
+    let isDefault = interval == 60 || !(interval > 0)
+    return HTTPTransportRequest(
+      url: url, method: summary.method, headers: try headers(), body: body.forTransport,
+      timeout: isDefault ? timeout : .seconds(min(interval, 1e9)),
+      needsNewConnection: needsNewConnection, expectsLargeBody: expectsLargeBody)
+  }
+
+  /// The URL of the next request, if that can be sent.
+  private func checkedURL() throws(HTTPTransferError) -> URL {
     guard let url = request.url, ["http", "https"].contains(url.scheme?.lowercased()),
       url.host?.isEmpty == false
     else { throw badRequest("only http and https URLs can be requested") }
@@ -102,12 +142,7 @@ extension HTTPRoute {
     if request.httpBodyStream != nil {
       throw badRequest("an httpBodyStream can be read only once: send data or a file")
     }
-    let interval = request.timeoutInterval
-    let isDefault = interval == 60 || !(interval > 0)
-    return HTTPTransportRequest(
-      url: url, method: summary.method, headers: try headers(), body: body.forTransport,
-      timeout: isDefault ? timeout : .seconds(min(interval, 1e9)),
-      needsNewConnection: needsNewConnection, expectsLargeBody: expectsLargeBody)
+    return url
   }
 
   private func headers() throws(HTTPTransferError) -> HTTPHeaders {

@@ -27,23 +27,33 @@ public final class HTTPSession: Sendable {
   public static let shared = HTTPSession()
 
   private let transport: any HTTPTransport
+  private let interceptors: [any HTTPInterceptor]
   let configuration: HTTPConfiguration
 
   /// Creates a session.
   ///
-  /// - Parameter configuration: The configuration.
+  /// - Parameters:
+  ///   - configuration: The configuration.
+  ///   - interceptors: The interceptors of its requests, in the order in which they change a request.
   /// - Precondition: The `timeout`, the `connectTimeout`, the `responseTimeout`, the
   ///   `connectionsPerHost`, the `connectionWait` and the `headerLimit` of the configuration are
   ///   positive.
-  public convenience init(_ configuration: HTTPConfiguration = HTTPConfiguration()) {
+  public convenience init(
+    _ configuration: HTTPConfiguration = HTTPConfiguration(),
+    interceptors: [any HTTPInterceptor] = []
+  ) {
     #if canImport(Darwin)
-      self.init(configuration, on: URLSessionTransport(configuration))
+      let transport = URLSessionTransport(configuration)
     #else
-      self.init(configuration, on: CurlTransport(configuration))
+      let transport = CurlTransport(configuration)
     #endif
+    self.init(configuration, interceptors: interceptors, on: transport)
   }
 
-  package init(_ configuration: HTTPConfiguration, on transport: any HTTPTransport) {
+  package init(
+    _ configuration: HTTPConfiguration, interceptors: [any HTTPInterceptor] = [],
+    on transport: any HTTPTransport
+  ) {
     precondition(
       configuration.timeout > .zero && configuration.connectTimeout ?? .seconds(1) > .zero
         && configuration.responseTimeout ?? .seconds(1) > .zero
@@ -51,6 +61,7 @@ public final class HTTPSession: Sendable {
         && configuration.connectionWait > .zero && configuration.headerLimit > 0,
       "the times and the limits of a session must be positive")
     self.configuration = configuration
+    self.interceptors = interceptors
     self.transport = transport
   }
 
@@ -72,10 +83,13 @@ public final class HTTPSession: Sendable {
       redirects: options.redirects)
     var needsNewConnection = false
     var refusals = 0
+    var repetitions = HTTPRepetitions(by: interceptors)
     while true {
       try Task.checkCancellation()
-      let (body, summary) = (route.body, route.summary)
-      let next = try route.transportRequest(
+      // Redirects and repetitions begin with the request that interceptors have not changed.
+      let sentRoute = try await route.intercepted(by: interceptors)
+      let (body, summary) = (sentRoute.body, sentRoute.summary)
+      let next = try sentRoute.transportRequest(
         timeout: configuration.timeout, onNewConnection: needsNewConnection,
         expectsLargeBody: expectsLargeBody)
       let limit = configuration.connectionsPerHost
@@ -88,11 +102,11 @@ public final class HTTPSession: Sendable {
       do {
         let end = try await withTaskCancellationHandler {
           if !body.needsSender(reporting: sent) {
-            return try await self.end(of: exchange, route, options, receive)
+            return try await self.end(of: exchange, sentRoute, options, receive)
           }
           // Cancelled and awaited when the response has ended.
           async let _: Void = body.send(on: exchange, progress: sent)
-          return try await self.end(of: exchange, route, options, receive)
+          return try await self.end(of: exchange, sentRoute, options, receive)
         } onCancel: {
           exchange.cancel()
         }
@@ -100,6 +114,14 @@ public final class HTTPSession: Sendable {
         case .answered(let value): return value
         case .redirected(let head):
           try route.follow(head)
+          needsNewConnection = false
+          refusals = 0
+        case .failed(let error):
+          // The exchange has ended, so interceptors hold no connection while they wait.
+          let request = sentRoute.request
+          guard try await repetitions.areRequested(for: request, after: error.head) else {
+            throw error
+          }
           needsNewConnection = false
           refusals = 0
         }
@@ -125,6 +147,7 @@ public final class HTTPSession: Sendable {
   private enum End<Value: Sendable>: Sendable {
     case answered(Value)
     case redirected(HTTPResponseHead)
+    case failed(HTTPStatusError)
   }
 
   /// Receives a response. When this returns, the transport uses nothing of the caller.
@@ -154,7 +177,7 @@ public final class HTTPSession: Sendable {
     }
     if head.status >= 400 {
       let body = await reader.start(limit: options.errorBodyLimit)
-      throw HTTPStatusError(request: route.summary, head: reader.head, body: body)
+      return .failed(HTTPStatusError(request: route.summary, head: reader.head, body: body))
     }
     return .answered(try await receive(reader.head, reader))
   }
