@@ -34,6 +34,17 @@ package final class FullServer: Sendable {
     sockets = clients + [server]
   }
 
+  /// A server on a Unix socket.
+  ///
+  /// - Parameter path: The path of the socket, which must not exist.
+  package init(atPath path: String) throws {
+    port = 0
+    let server = try LoopbackServer.listening(atPath: path, backlog: 0)
+    let client = LoopbackServer.unixSocket()
+    _ = try unsafe LoopbackServer.withAddress(ofPath: path) { unsafe connect(client, $0, $1) }
+    sockets = [client, server]
+  }
+
   deinit {
     for socket in sockets { _ = close(socket) }
   }

@@ -20,10 +20,26 @@ package final class LoopbackServer: Sendable {
   ///   - readsBodies: Whether the body of a request is read before the handler is called.
   ///   - handler: Responds to a request, on a thread that may block. The connection is closed when
   ///     it returns, unless it has called ``LoopbackConnection/keepOpen()``.
-  package init(
+  package convenience init(
     at port: UInt16 = 0, readingBodies readsBodies: Bool = true, _ handler: @escaping Handler
   ) throws {
-    (socket, self.port) = try Self.listening(at: port)
+    self.init(on: try Self.listening(at: port), readingBodies: readsBodies, handler)
+  }
+
+  /// A server on a Unix socket.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the socket, which must not exist.
+  ///   - handler: Responds to a request.
+  package convenience init(atPath path: String, _ handler: @escaping Handler) throws {
+    self.init(on: (try Self.listening(atPath: path), 0), readingBodies: true, handler)
+  }
+
+  private init(
+    on listener: (socket: Int32, port: UInt16), readingBodies readsBodies: Bool,
+    _ handler: @escaping Handler
+  ) {
+    (socket, port) = listener
     Thread.detachNewThread { [weak self, socket] in
       // Ends when `deinit` shuts the socket down.
       while true {
@@ -110,6 +126,40 @@ extension LoopbackServer {
       throw SocketError()
     }
     return bound
+  }
+
+  static func listening(atPath path: String, backlog: Int32 = 64) throws -> Int32 {
+    let socket = unixSocket()
+    let isBound = try unsafe withAddress(ofPath: path) { unsafe bind(socket, $0, $1) == 0 }
+    if isBound, listen(socket, backlog) == 0 { return socket }
+    _ = close(socket)
+    throw SocketError()
+  }
+
+  static func unixSocket() -> Int32 {
+    #if canImport(Glibc)
+      makeSocket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    #else
+      makeSocket(AF_UNIX, SOCK_STREAM, 0)
+    #endif
+  }
+
+  static func withAddress<Value>(
+    ofPath path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Value
+  ) throws -> Value {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let isTooLong = unsafe withUnsafeMutableBytes(of: &address.sun_path) { bytes in
+      if path.utf8.count >= bytes.count { return true }
+      unsafe bytes.copyBytes(from: path.utf8)
+      return false
+    }
+    if isTooLong { throw SocketError() }
+    return unsafe withUnsafePointer(to: address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+        unsafe body(pointer, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
   }
 
   private static func bound(

@@ -38,6 +38,12 @@ package struct HTTPTransportError: Error {
     self.advice = advice
   }
 
+  /// The error of a session that cannot send a request.
+  init(configuration problem: String) {
+    self.init(
+      .badRequest(problem), "", wasSent: false, advice: "Change the configuration of the session.")
+  }
+
   /// The error of a transfer that has exceeded a limit of time.
   init(_ timeout: HTTPTransferError.Timeout, wasSent: Bool, proxy: String?) {
     self.init(

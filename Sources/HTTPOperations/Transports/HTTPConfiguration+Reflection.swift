@@ -11,7 +11,8 @@ extension HTTPConfiguration: CustomReflectable {
         "headers": headers, "timeout": timeout, "connectTimeout": connectTimeout as Any,
         "responseTimeout": responseTimeout as Any, "connectionsPerHost": connectionsPerHost,
         "connectionWait": connectionWait, "headerLimit": headerLimit, "version": version,
-        "proxy": proxy, "certificates": certificates,
+        "proxy": proxy, "unixSocket": unixSocket as Any,
+        "certificates": certificates,
       ], displayStyle: .struct)
   }
 }

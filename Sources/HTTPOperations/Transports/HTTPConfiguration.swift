@@ -79,6 +79,14 @@ public struct HTTPConfiguration: Sendable, Hashable {
   public var version = Version.automatic
   /// The proxy.
   public var proxy = Proxy.system
+  /// The path of a Unix socket, such as `/var/run/docker.sock`, to which all requests and redirects are
+  /// sent; nil to connect to the hosts of their URLs. No proxy is used, and each request has a
+  /// connection of its own. The host of a URL is the `Host` of its request, and the name in a certificate.
+  /// ``connectionsPerHost`` is the limit for all requests of the session.
+  ///
+  /// The path has at most 107 bytes. With a longer one, and on Apple platforms, requests end in a
+  /// ``HTTPTransferError/Reason/badRequest(_:)``.
+  public var unixSocket: String?
   /// The certificates for TLS.
   public var certificates = Certificates()
 

@@ -120,17 +120,19 @@ extension HTTPRoute {
 
   /// The next request, for a transport.
   ///
-  /// - Parameter timeout: The timeout of a request that has none.
+  /// - Parameter configuration: Has the timeout of a request that has none.
   func transportRequest(
-    timeout: Duration, onNewConnection needsNewConnection: Bool, expectsLargeBody: Bool
+    with configuration: HTTPConfiguration, onNewConnection needsNewConnection: Bool,
+    expectsLargeBody: Bool
   ) throws(HTTPTransferError) -> HTTPTransportRequest {
     let url = try checkedURL()
     let interval = request.timeoutInterval
     let isDefault = interval == 60 || !(interval > 0)
     return HTTPTransportRequest(
       url: url, method: summary.method, headers: try headers(), body: body.forTransport,
-      timeout: isDefault ? timeout : .seconds(min(interval, 1e9)),
-      needsNewConnection: needsNewConnection, expectsLargeBody: expectsLargeBody)
+      timeout: isDefault ? configuration.timeout : .seconds(min(interval, 1e9)),
+      needsNewConnection: needsNewConnection, expectsLargeBody: expectsLargeBody,
+      unixSocket: configuration.unixSocket)
   }
 
   /// The URL of the next request, if that can be sent.

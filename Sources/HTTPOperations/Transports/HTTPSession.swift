@@ -90,7 +90,7 @@ public final class HTTPSession: Sendable {
       let sentRoute = try await route.intercepted(by: interceptors)
       let (body, summary) = (sentRoute.body, sentRoute.summary)
       let next = try sentRoute.transportRequest(
-        timeout: configuration.timeout, onNewConnection: needsNewConnection,
+        with: configuration, onNewConnection: needsNewConnection,
         expectsLargeBody: expectsLargeBody)
       let limit = configuration.connectionsPerHost
       if HeldConnection.count(to: next.host, on: transport) >= limit {

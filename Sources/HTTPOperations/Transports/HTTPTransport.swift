@@ -47,9 +47,11 @@ package struct HTTPTransportRequest: Sendable {
   /// Whether the body of the response is probably large, so that the transport may use more memory
   /// to receive it.
   package let expectsLargeBody: Bool
+  /// The path of the Unix socket that the request is sent to, whatever the host of its URL is.
+  package let unixSocket: String?
 
-  /// The identity of the host, for the limit of its connections.
+  /// The identity of the host, for the limit of its connections. A Unix socket is one host.
   var host: String {
-    "\(url.scheme ?? "")://\(url.host ?? ""):\(url.port ?? 0)".lowercased()
+    unixSocket ?? "\(url.scheme ?? "")://\(url.host ?? ""):\(url.port ?? 0)".lowercased()
   }
 }

@@ -51,6 +51,25 @@ struct CertificateTests {
     #expect(try await accepted.run().get().status == 200)
   }
 
+  @Test func `N19: https uses TLS over a Unix socket, with the host of the URL`() async throws {
+    // openssl permits at most 31 bytes.
+    let path = "/tmp/\(UUID().uuidString.prefix(13))"
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let server = try await CertificateServer("-unix", path)
+    defer { server.end() }
+    var configuration = HTTPConfiguration()
+    configuration.certificates.authorities = server.certificate
+    configuration.unixSocket = path
+    let session = HTTPSession(configuration)
+    for _ in 0..<2 {
+      #expect(try await HTTPDataOperation(server.url, session: session).run().get().status == 200)
+    }
+    let url = try #require(URL(string: "https://containers.invalid/"))
+    let outcome = await HTTPDataOperation(url, session: session).run()
+    let error = try #require(outcome.error as? HTTPTransferError, "\(outcome)")
+    #expect(error.reason == .certificateRefused && !error.wasSent, "\(error)")
+  }
+
   @Test func `a file of certificates that is missing is an error that says so`() async throws {
     let server = try await CertificateServer()
     defer { server.end() }

@@ -28,6 +28,10 @@
     private(set) var proxy: CurlProxy?
     /// Whether a variable of the environment may set the proxy of a request.
     let mayUseProxyOfSystem: Bool
+    /// The socket that requests are sent to; nil for the hosts of their URLs.
+    let unixSocket: CurlUnixSocket?
+    /// Why no request can be sent; nil if they can.
+    let problem: String?
     private var strings: [(option: CURLoption, value: String?)] = []
     private var numbers: [(option: CURLoption, value: Int)] = []
 
@@ -44,7 +48,7 @@
       isHTTP1 = configuration.version == .http1
       let variables = ProcessInfo.processInfo.environment
       mayUseProxyOfSystem =
-        configuration.proxy == .system
+        configuration.proxy == .system && configuration.unixSocket == nil
         && variables.contains { $0.key.lowercased().hasSuffix("_proxy") && !$0.value.isEmpty }
       switch configuration.version {
       case .automatic: numbers.append((CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS))
@@ -55,7 +59,11 @@
       numbers.append((CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2))
       // The headers of a proxy are not part of the response.
       numbers.append((CURLOPT_SUPPRESS_CONNECT_HEADERS, 1))
+      unixSocket = configuration.unixSocket.map { CurlUnixSocket(path: $0) }
+      problem = unixSocket?.problem
+      if let unixSocket { strings.append((CURLOPT_UNIX_SOCKET_PATH, unixSocket.path)) }
       switch configuration.proxy {
+      case _ where unixSocket != nil: strings.append((CURLOPT_PROXY, ""))
       case .system: break
       case .none: strings.append((CURLOPT_PROXY, ""))
       case .url(let url):
@@ -90,6 +98,11 @@
       }
     }
 
+    /// Whether libcurl was built with a feature.
+    static func supports(_ feature: Int32) -> Bool {
+      unsafe curl_version_info(CURLVERSION_FIRST).pointee.features & feature != 0
+    }
+
     private static let version =
       unsafe curl_version_info(CURLVERSION_FIRST).pointee.version_num
 
@@ -121,9 +134,11 @@
       !isHTTP2 && request.url.scheme?.lowercased() == "http"
     }
 
-    /// Whether a request must be the only one of its connection.
+    /// Whether a request must be the only one of its connection. Connections of a Unix socket have no
+    /// addresses, by which an idle one could be checked.
     func needsOwnConnection(_ request: HTTPTransportRequest) -> Bool {
-      isHTTP2 && !Self.canReusePlainHTTP2 && request.url.scheme?.lowercased() == "http"
+      unixSocket != nil
+        || isHTTP2 && !Self.canReusePlainHTTP2 && request.url.scheme?.lowercased() == "http"
     }
 
     /// Whether a request may be sent on the same connection as others at the same time.

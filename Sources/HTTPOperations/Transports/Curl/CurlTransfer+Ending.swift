@@ -44,6 +44,9 @@
         return HTTPTransportError(
           exceededLimit, wasSent: startCount > 0, proxy: isOfProxy(result) ? proxy?.address : nil)
       }
+      if let unixSocket, result == CURLE_COULDNT_CONNECT, !lacksFiles(result) {
+        return unixSocket.error(Int32(truncatingIfNeeded: number(CURLINFO_OS_ERRNO)))
+      }
       let text = unsafe String(cString: message)
       // A server may answer before it has received the whole request, and then end its stream
       // (RFC 9113, section 8.1). libcurl 7.88 reports that as an error without a message.

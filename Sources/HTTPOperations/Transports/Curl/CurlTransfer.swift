@@ -39,6 +39,7 @@
     /// The maximum time without activity, in nanoseconds.
     let timeout: Int64
     let limits: HTTPPhaseLimits
+    let unixSocket: CurlUnixSocket?
     private let checksIdleConnections: Bool
     private let observesStream: Bool
     private var isHeadSent = false
@@ -59,6 +60,7 @@
       // Sums of times do not overflow.
       timeout = min(request.timeout.inNanoseconds, .max / 4)
       limits = settings.limits
+      unixSocket = settings.unixSocket
       lastActivity = beginning
       checksIdleConnections = settings.checksIdleConnections(request)
       observesStream = settings.mayUseHTTP2(request)

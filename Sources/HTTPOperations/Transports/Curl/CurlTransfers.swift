@@ -46,6 +46,11 @@
     }
 
     func start(_ exchange: HTTPExchange) {
+      if let problem = settings.problem {
+        exchange.end(HTTPTransportError(configuration: problem))
+        news.add(exchange)
+        return
+      }
       let host = exchange.request.host
       hosts[host, default: Host()].waiting.append((exchange, MonotonicTime.now))
       beginNext(of: host)

@@ -13,6 +13,7 @@ package final class URLSessionTransport: HTTPTransport {
   package let decompressesBodies = true
   private let session: URLSession
   private let delegate = Delegate()
+  private let usesUnixSocket: Bool
   /// The bodies that are not complete, by their exchanges.
   private let spools = Lock<[ObjectIdentifier: SpooledBody]>([:])
 
@@ -21,6 +22,7 @@ package final class URLSessionTransport: HTTPTransport {
     settings.urlCache = nil
     settings.httpCookieStorage = nil
     settings.httpShouldSetCookies = false
+    usesUnixSocket = configuration.unixSocket != nil
     settings.httpMaximumConnectionsPerHost = configuration.connectionsPerHost
     switch configuration.proxy {
     case .system: break
@@ -45,6 +47,11 @@ package final class URLSessionTransport: HTTPTransport {
   deinit { session.finishTasksAndInvalidate() }
 
   package func start(_ exchange: HTTPExchange) {
+    if usesUnixSocket {
+      let problem = "a unixSocket is supported only on Linux, with libcurl"
+      exchange.end(HTTPTransportError(configuration: problem))
+      return exchange.notify()
+    }
     switch exchange.request.body {
     case .none: resume(session.dataTask(with: request(of: exchange)), exchange)
     case .bytes(let bytes):
