@@ -16,6 +16,7 @@
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
 #undef curl_multi_setopt
+#undef curl_share_setopt
 
 static inline CURLcode composite_curl_set_number(CURL *handle, CURLoption option, long value) {
   return curl_easy_setopt(handle, option, value);
@@ -118,6 +119,11 @@ static inline void composite_curl_set_defaults(CURL *handle) {
 static inline long composite_curl_number(CURL *handle, CURLINFO info) {
   long value = 0;
   return curl_easy_getinfo(handle, info, &value) == CURLE_OK ? value : 0;
+}
+
+// Makes the transfers of a share have the same cookies.
+static inline void composite_curl_share_cookies(CURLSH *share) {
+  curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_COOKIE);
 }
 
 // A time in microseconds.

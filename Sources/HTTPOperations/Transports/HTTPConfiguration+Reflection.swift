@@ -11,7 +11,7 @@ extension HTTPConfiguration: CustomReflectable {
         "headers": headers, "timeout": timeout, "connectTimeout": connectTimeout as Any,
         "responseTimeout": responseTimeout as Any, "connectionsPerHost": connectionsPerHost,
         "connectionWait": connectionWait, "headerLimit": headerLimit, "version": version,
-        "proxy": proxy, "unixSocket": unixSocket as Any,
+        "proxy": proxy, "unixSocket": unixSocket as Any, "keepsCookies": keepsCookies,
         "certificates": certificates,
       ], displayStyle: .struct)
   }

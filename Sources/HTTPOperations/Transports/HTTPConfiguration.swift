@@ -87,6 +87,14 @@ public struct HTTPConfiguration: Sendable, Hashable {
   /// The path has at most 107 bytes. With a longer one, and on Apple platforms, requests end in a
   /// ``HTTPTransferError/Reason/badRequest(_:)``.
   public var unixSocket: String?
+  /// Whether the session keeps the cookies of servers, until its end, and sends them with its later
+  /// requests and redirects to the hosts and paths that they are for (RFC 6265). `Secure` cookies are
+  /// sent only by https and to loopback addresses. The `Cookie` of a request is added to them.
+  ///
+  /// A cookie for all hosts of a public suffix, such as `co.uk`, is refused. libcurl needs libpsl for that.
+  /// Without it, requests end in a ``HTTPTransferError/Reason/badRequest(_:)``. On Apple platforms,
+  /// `URLSession` keeps the cookies.
+  public var keepsCookies = false
   /// The certificates for TLS.
   public var certificates = Certificates()
 

@@ -18,7 +18,8 @@ internal import SystemSupport
 /// ```
 ///
 /// Any number of operations may use a session at the same time. It ends, with its connections, when
-/// the last of them has released it. It stores nothing on disk and keeps no cookies.
+/// the last of them has released it. It stores nothing on disk, and no cookies unless
+/// ``HTTPConfiguration/keepsCookies`` is set.
 ///
 /// On Linux it is based on libcurl, on a thread of its own that begins with the first request; on
 /// Apple platforms on `URLSession`.

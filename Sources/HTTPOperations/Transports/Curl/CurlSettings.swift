@@ -60,7 +60,7 @@
       // The headers of a proxy are not part of the response.
       numbers.append((CURLOPT_SUPPRESS_CONNECT_HEADERS, 1))
       unixSocket = configuration.unixSocket.map { CurlUnixSocket(path: $0) }
-      problem = unixSocket?.problem
+      problem = unixSocket?.problem ?? (configuration.keepsCookies ? CurlCookies.problem : nil)
       if let unixSocket { strings.append((CURLOPT_UNIX_SOCKET_PATH, unixSocket.path)) }
       switch configuration.proxy {
       case _ where unixSocket != nil: strings.append((CURLOPT_PROXY, ""))

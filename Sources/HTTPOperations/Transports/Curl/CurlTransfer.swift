@@ -40,6 +40,7 @@
     let timeout: Int64
     let limits: HTTPPhaseLimits
     let unixSocket: CurlUnixSocket?
+    private let cookies: CurlCookies?
     private let checksIdleConnections: Bool
     private let observesStream: Bool
     private var isHeadSent = false
@@ -48,7 +49,9 @@
     /// The stream of the request, if the connection may be of HTTP/2.
     private(set) var stream: CurlStream?
 
-    init(_ exchange: HTTPExchange, _ settings: CurlSettings, _ news: CurlNews) {
+    init(
+      _ exchange: HTTPExchange, _ settings: CurlSettings, _ news: CurlNews, _ cookies: CurlCookies?
+    ) {
       guard let handle = unsafe curl_easy_init() else { fatalError("out of memory") }
       self.exchange = exchange
       self.news = news
@@ -61,11 +64,17 @@
       timeout = min(request.timeout.inNanoseconds, .max / 4)
       limits = settings.limits
       unixSocket = settings.unixSocket
+      self.cookies = cookies
       lastActivity = beginning
       checksIdleConnections = settings.checksIdleConnections(request)
       observesStream = settings.mayUseHTTP2(request)
       proxy = settings.proxy
       unsafe settings.apply(to: handle)
+      if let cookies {
+        unsafe composite_curl_set_pointer(handle, CURLOPT_SHARE, cookies.handle)
+        // Reads no file, but lets libcurl send and receive cookies.
+        set(CURLOPT_COOKIEFILE, "")
+      }
       setRequest(request, isOnly: settings.needsOwnConnection(request))
       set(CURLOPT_BUFFERSIZE, settings.bufferSize(for: request))
       setFunctions()
@@ -137,6 +146,11 @@
       if request.needsNewConnection || isOnly { set(CURLOPT_FRESH_CONNECT, 1) }
       if isOnly { set(CURLOPT_FORBID_REUSE, 1) }
       for field in request.headers.fields {
+        // libcurl appends it to the cookies of the session. Otherwise there would be two headers.
+        if cookies != nil, field.isNamed("Cookie") {
+          set(CURLOPT_COOKIE, field.value)
+          continue
+        }
         let line = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
         unsafe headers = curl_slist_append(headers, line)
       }

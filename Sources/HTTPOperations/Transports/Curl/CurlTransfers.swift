@@ -17,6 +17,8 @@
     private var transfers: [ObjectIdentifier: CurlTransfer] = [:]
     private var hosts: [String: Host] = [:]
     private let news = CurlNews()
+    /// The cookies of the session; nil if it ignores them.
+    private let cookies: CurlCookies?
     /// The time at which the deadlines are checked next, in nanoseconds. The deadline of a transfer
     /// that is not resumed moves only to later times, or is reported, so no check is missed.
     private var nextCheck = Int64.max
@@ -25,6 +27,7 @@
       self.multi = multi
       settings = CurlSettings(configuration)
       limit = configuration.connectionsPerHost
+      cookies = configuration.keepsCookies ? CurlCookies() : nil
       // Sums of times do not overflow.
       longestWait = min(configuration.connectionWait.inNanoseconds, .max / 4)
     }
@@ -65,7 +68,7 @@
         hosts[host]?.opener = (ObjectIdentifier(exchange), deadline)
         nextCheck = min(nextCheck, deadline)
       }
-      let transfer = CurlTransfer(exchange, settings, news)
+      let transfer = CurlTransfer(exchange, settings, news, cookies)
       transfers[ObjectIdentifier(exchange)] = transfer
       let code = unsafe curl_multi_add_handle(multi.handle, transfer.handle)
       if code != CURLM_OK { return end(transfer, CURLE_OUT_OF_MEMORY) }

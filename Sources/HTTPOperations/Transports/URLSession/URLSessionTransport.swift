@@ -20,8 +20,10 @@ package final class URLSessionTransport: HTTPTransport {
   package init(_ configuration: HTTPConfiguration) {
     let settings = URLSessionConfiguration.ephemeral
     settings.urlCache = nil
-    settings.httpCookieStorage = nil
-    settings.httpShouldSetCookies = false
+    if !configuration.keepsCookies {
+      settings.httpCookieStorage = nil
+      settings.httpShouldSetCookies = false
+    }
     usesUnixSocket = configuration.unixSocket != nil
     settings.httpMaximumConnectionsPerHost = configuration.connectionsPerHost
     switch configuration.proxy {
