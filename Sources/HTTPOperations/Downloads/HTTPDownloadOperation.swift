@@ -1,6 +1,7 @@
 public import CompositeOperations
 internal import CompositeOperationsFoundation
 public import Foundation
+internal import SystemSupport
 
 #if canImport(FoundationNetworking)
   public import FoundationNetworking
@@ -39,6 +40,22 @@ public import Foundation
 ///   url, to: URL(fileURLWithPath: path), resumeKey: "releases/4.2/image.iso")
 /// ```
 ///
+/// If the SHA-256 of the file is known, such as from the page of its download, the file is accepted only
+/// with that:
+///
+/// ```swift
+/// import HTTPOperations
+///
+/// let checked = HTTPDownloadOperation(
+///   url, to: URL(fileURLWithPath: path),
+///   sha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08")
+/// ```
+///
+/// It is the hash of the bytes that are on disk: of a resumed download also those of earlier
+/// processes, which are read again, and of a compressed body the decompressed ones. If it is another
+/// one, the partial file is removed and the destination is unchanged. A device or a pipe has been
+/// written then.
+///
 /// The file is requested uncompressed. If the server compresses it nevertheless
 /// (`Content-Encoding`), it is decompressed, and the download cannot be resumed.
 ///
@@ -49,7 +66,8 @@ public import Foundation
 ///
 /// All of its errors conform to ``HTTPRequestError``:
 ///
-/// - ``HTTPFileError``: the file cannot be written, or another download is writing it.
+/// - ``HTTPFileError``: the file cannot be written, another download is writing it, or it has another
+///   hash than the expected one. No other attempt is made after it.
 /// - ``HTTPStatusError``: the server refused the request, or redirected it and redirects are not
 ///   followed.
 /// - ``HTTPTransferError``: there was no response, or only a part of one.
@@ -62,6 +80,7 @@ public struct HTTPDownloadOperation: ComposableOperation {
   private let session: HTTPSession
   private let summary: HTTPRequestSummary
   private let resumeKey: String?
+  private let sha256: String?
 
   /// Creates an operation that downloads the response of a request.
   ///
@@ -74,15 +93,19 @@ public struct HTTPDownloadOperation: ComposableOperation {
   ///   - session: The session that sends the request.
   ///   - resumeKey: What identifies the resource if its URL changes, such as a URL with a signature;
   ///     nil for the whole URL. A download with the same key, to the same destination, is resumed.
+  ///   - sha256: The SHA-256 that the file must have, in 64 hexadecimal digits of any case; nil to
+  ///     accept every file. The run ends in an ``HTTPFileError`` if the file has another one, or if
+  ///     this is no SHA-256.
   public init(
     _ request: URLRequest, to destination: URL, options: HTTPRequestOptions = HTTPRequestOptions(),
-    session: HTTPSession = .shared, resumeKey: String? = nil
+    session: HTTPSession = .shared, resumeKey: String? = nil, sha256: String? = nil
   ) {
     self.request = request
     self.destination = destination
     self.options = options
     self.session = session
     self.resumeKey = resumeKey
+    self.sha256 = sha256
     summary = HTTPRequestSummary(request, isRepeatable: options.isRepeatable)
   }
 
@@ -96,13 +119,16 @@ public struct HTTPDownloadOperation: ComposableOperation {
   ///   - session: The session that sends the request.
   ///   - resumeKey: What identifies the resource if its URL changes, such as a URL with a signature;
   ///     nil for the whole URL. A download with the same key, to the same destination, is resumed.
+  ///   - sha256: The SHA-256 that the file must have, in 64 hexadecimal digits of any case; nil to
+  ///     accept every file. The run ends in an ``HTTPFileError`` if the file has another one, or if
+  ///     this is no SHA-256.
   public init(
     _ url: URL, to destination: URL, options: HTTPRequestOptions = HTTPRequestOptions(),
-    session: HTTPSession = .shared, resumeKey: String? = nil
+    session: HTTPSession = .shared, resumeKey: String? = nil, sha256: String? = nil
   ) {
     self.init(
       URLRequest(url: url), to: destination, options: options, session: session,
-      resumeKey: resumeKey)
+      resumeKey: resumeKey, sha256: sha256)
   }
 
   /// The method and the URL of the request, without secrets.
@@ -118,7 +144,8 @@ public struct HTTPDownloadOperation: ComposableOperation {
           destination.withoutSecrets, "cannot be written",
           because: "it is not a file URL. Use a URL that begins with file:///.")
       }
-      let file = try await HTTPThreads.files.run { try PartialFile(at: path) }
+      let hash = try DownloadHash(sha256, ofFile: path)
+      let file = try await HTTPThreads.files.run { try PartialFile(at: path, hash: hash) }
       return try await download(to: file, in: context)
     } catch let error as FileError {
       throw HTTPFileError(error, of: summary)
@@ -135,6 +162,7 @@ public struct HTTPDownloadOperation: ComposableOperation {
     let download: HTTPDownload
     do {
       let plan = await HTTPThreads.files.run { file.plan(for: resource) }
+      if sha256 != nil { try await addToHash(plan.offset, of: file) }
       do {
         download = try await self.download(plan, to: file, in: context)
       } catch is RestartRequired {
@@ -148,6 +176,16 @@ public struct HTTPDownloadOperation: ComposableOperation {
     }
     try await HTTPThreads.files.run { try file.finish() }
     return download
+  }
+
+  /// Adds the bytes of the existing part to the hash, before the request: a server does not wait for
+  /// that.
+  private func addToHash(_ count: Int, of file: PartialFile) async throws {
+    for start in stride(from: 0, to: count, by: FileDescriptor.blockSize) {
+      try Task.checkCancellation()
+      let end = min(count, start + FileDescriptor.blockSize)
+      try await HTTPThreads.files.run { try file.addToHash(start..<end) }
+    }
   }
 
   private func download(

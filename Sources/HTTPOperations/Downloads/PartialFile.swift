@@ -21,6 +21,8 @@ struct PartialFile: Sendable {
   private let file: FileDescriptor
   /// The file to replace, whose owner and permissions the new one gets; nil if there is none.
   private let old: FileStatus?
+  /// The hash that the file must have; nil for any.
+  private let hash: DownloadHash?
 
   private let partialPath: String
   private var recordPath: String { partialPath + ".json" }
@@ -28,8 +30,11 @@ struct PartialFile: Sendable {
   private var writtenPath: String { isDirect ? path : partialPath }
 
   /// Opens and locks the file.
-  init(at path: String) throws(FileError) {
+  ///
+  /// - Parameter hash: The hash that the complete file must have; nil for any.
+  init(at path: String, hash: DownloadHash? = nil) throws(FileError) {
     self.path = path
+    self.hash = hash
     partialPath = PartialFileName.path(of: path)
     let (name, folder) = (FileName(path), OpenFolder.working)
     let kind = try? folder.status(of: name, followingLink: true).kind
@@ -157,6 +162,22 @@ struct PartialFile: Sendable {
     return try? JSONDecoder().decode(DownloadRecord.self, from: Data(bytes))
   }
 
+  /// Adds a block of the existing part to the hash: the bytes that are on disk, whichever process has
+  /// written them.
+  ///
+  /// - Parameter range: Where the block is. Blocks are added in order.
+  func addToHash(_ range: Range<Int>) throws(FileError) {
+    guard let hash else { return }
+    var bytes = [UInt8](repeating: 0, count: range.count)
+    let count = try FileError.at(partialPath, "cannot be read") { () throws(SystemError) in
+      var span = bytes.mutableSpan
+      return try unsafe span.withUnsafeMutableBytes { bytes throws(SystemError) in
+        try unsafe file.read(into: bytes, at: range.lowerBound)
+      }
+    }
+    hash.append(bytes.span.extracting(..<count))
+  }
+
   /// Continues to write at an offset.
   func seek(to offset: Int) throws(FileError) {
     if isDirect { return }
@@ -169,6 +190,7 @@ struct PartialFile: Sendable {
   ///
   /// - Parameter record: The record of the bytes that follow; nil if they cannot be resumed.
   func restart(_ record: DownloadRecord?) throws(FileError) {
+    hash?.restart()
     if isDirect { return }
     // Otherwise the record belongs to the file that has replaced this one, and `finish` fails.
     let isNamed = Self.isNamed(partialPath, file)
@@ -202,11 +224,22 @@ struct PartialFile: Sendable {
     } catch let error as SystemError {
       throw FileError(writtenPath, "cannot be written", error)
     }
+    hash?.append(bytes.span)
   }
 
   /// Gives the file its name, after all of it is on disk.
+  ///
+  /// - Throws: An error if the file has another hash than the expected one. Then it is removed, so that
+  ///   no other download resumes it.
   func finish() throws(FileError) {
     defer { Self.release(file) }
+    if let error = hash?.mismatch(ofFile: path, isDirect: isDirect) {
+      if !isDirect, Self.isNamed(partialPath, file) {
+        remove(recordPath)
+        remove(partialPath)
+      }
+      throw error
+    }
     if isDirect { return }
     if !Self.isNamed(partialPath, file) {
       throw FileError(

@@ -12,6 +12,8 @@ public struct HTTPFileError: HTTPRequestError, CustomStringConvertible {
   public let problem: String
   /// The `errno` of the system; 0 if no system call failed.
   public let code: Int32
+  /// The SHA-256 of what was downloaded, if it is not the expected one; nil for other problems.
+  public let foundSHA256: String?
   /// The reason, and what to do.
   private let explanation: String
 
@@ -26,6 +28,7 @@ public struct HTTPFileError: HTTPRequestError, CustomStringConvertible {
     path = error.path
     problem = error.problem
     code = error.code
+    foundSHA256 = error.foundSHA256
     explanation = error.explanation
   }
 }
@@ -40,6 +43,7 @@ struct FileError: Error {
   let problem: String
   let code: Int32
   let explanation: String
+  var foundSHA256: String?
 
   init(_ path: String, _ problem: String, _ error: SystemError) {
     self.init(path, problem, error, because: "\(error). \(error.advice)")
