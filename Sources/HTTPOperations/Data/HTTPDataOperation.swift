@@ -1,4 +1,5 @@
 public import CompositeOperations
+internal import CompositeOperationsFoundation
 public import Foundation
 
 #if canImport(FoundationNetworking)
@@ -17,7 +18,8 @@ public import Foundation
 ///
 /// Every status from 400 on is an error. The body is kept in memory, up to
 /// ``HTTPRequestOptions/bodyLimit``. The run reports its progress in received bytes. A cancellation
-/// ends the request at once.
+/// ends the request at once. With an ``HTTPCache``, the server need not send a body again that has not
+/// changed.
 ///
 /// All errors of the operation conform to ``HTTPRequestError``:
 ///
@@ -30,6 +32,7 @@ public struct HTTPDataOperation: ComposableOperation {
   private let options: HTTPRequestOptions
   private let session: HTTPSession
   private let summary: HTTPRequestSummary
+  private let cache: HTTPCache?
 
   /// Creates an operation that sends a request.
   ///
@@ -38,13 +41,15 @@ public struct HTTPDataOperation: ComposableOperation {
   ///     `httpBody`.
   ///   - options: The options of the request.
   ///   - session: The session that sends the request.
+  ///   - cache: The cache that keeps the response; nil for none. Only requests that are a GET use it.
   public init(
     _ request: URLRequest, options: HTTPRequestOptions = HTTPRequestOptions(),
-    session: HTTPSession = .shared
+    session: HTTPSession = .shared, cache: HTTPCache? = nil
   ) {
     self.request = request
     self.options = options
     self.session = session
+    self.cache = cache
     summary = HTTPRequestSummary(request, isRepeatable: options.isRepeatable)
   }
 
@@ -54,10 +59,12 @@ public struct HTTPDataOperation: ComposableOperation {
   ///   - url: The URL to get.
   ///   - options: The options of the request.
   ///   - session: The session that sends the request.
+  ///   - cache: The cache that keeps the response; nil for none. Only requests that are a GET use it.
   public init(
-    _ url: URL, options: HTTPRequestOptions = HTTPRequestOptions(), session: HTTPSession = .shared
+    _ url: URL, options: HTTPRequestOptions = HTTPRequestOptions(), session: HTTPSession = .shared,
+    cache: HTTPCache? = nil
   ) {
-    self.init(URLRequest(url: url), options: options, session: session)
+    self.init(URLRequest(url: url), options: options, session: session, cache: cache)
   }
 
   /// The method and the URL of the request, without secrets.
@@ -67,6 +74,28 @@ public struct HTTPDataOperation: ComposableOperation {
   ///
   /// - Throws: An ``HTTPRequestError``, and `CancellationError` if the run is cancelled.
   public func perform(in context: OperationContext) async throws -> HTTPDataResponse {
+    guard let cache,
+      let cached = CachedRequest(
+        request, adding: session.configuration.headers,
+        hasInterceptors: !session.interceptors.isEmpty)
+    else { return try await send(request, in: context) }
+    let limit = options.bodyLimit
+    let kept = await HTTPThreads.files.run { cache.response(for: cached, bodyLimit: limit) }
+    var response = try await send(kept?.condition(of: request) ?? request, in: context)
+    if let kept, response.status == 304 {
+      if let head = kept.head(confirmedBy: response.head, of: cached) {
+        return HTTPDataResponse(head: head, body: kept.body, request: summary, isNotModified: true)
+      }
+      response = try await send(request, in: context)
+    }
+    let new = CachedResponse(response, of: cached)
+    await HTTPThreads.files.run { cache.replace(new, of: cached) }
+    return response
+  }
+
+  private func send(
+    _ request: URLRequest, in context: OperationContext
+  ) async throws -> HTTPDataResponse {
     var request = request
     let body = try HTTPRequestBody(takenFrom: &request, of: summary)
     return try await session.data(

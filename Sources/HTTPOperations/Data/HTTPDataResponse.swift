@@ -7,6 +7,9 @@ public struct HTTPDataResponse: Sendable, Hashable {
   public let head: HTTPResponseHead
   /// The body of the response.
   public let body: Data
+  /// Whether the body is the one that an ``HTTPCache`` has kept, because the server has answered that it
+  /// is still current. The status is 200 then, and the headers are the kept ones with those of the 304.
+  public let isNotModified: Bool
   /// The request, for errors of decoding.
   let request: HTTPRequestSummary
 
@@ -18,9 +21,12 @@ public struct HTTPDataResponse: Sendable, Hashable {
   public var headers: HTTPHeaders { head.headers }
 
   /// - Parameter request: The request before redirects.
-  init(head: HTTPResponseHead, body: Data, request: HTTPRequestSummary) {
+  init(
+    head: HTTPResponseHead, body: Data, request: HTTPRequestSummary, isNotModified: Bool = false
+  ) {
     self.head = head
     self.body = body
+    self.isNotModified = isNotModified
     let isElsewhere = head.url.withoutSecrets != request.address
     self.request = isElsewhere ? request.sentOn(to: head.url) : request
   }

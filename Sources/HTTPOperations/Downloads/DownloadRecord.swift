@@ -60,10 +60,6 @@ extension DownloadRecord {
   /// versions might be combined.
   private static func hasValidator(_ headers: HTTPHeaders) -> Bool {
     if let tag = headers["ETag"] { return tag.hasPrefix("\"") }
-    guard let modified = headers["Last-Modified"].flatMap({ HTTPDate.date(from: $0) }),
-      let now = headers["Date"].flatMap({ HTTPDate.date(from: $0) })
-    else { return false }
-    // A file that was modified in the current second may be modified in it again.
-    return now.timeIntervalSince(modified) >= 1
+    return headers.isModifiedBeforeDate
   }
 }

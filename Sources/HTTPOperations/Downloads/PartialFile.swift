@@ -310,7 +310,7 @@ extension FilePermissions {
 
 extension FileStatus {
   /// Whether only this user, and the root user, can have written the file.
-  fileprivate var isPrivate: Bool {
+  var isPrivate: Bool {
     kind == .file && owner == geteuid() && hardLinkCount == 1 && permissions.isDisjoint(with: 0o022)
   }
 }

@@ -45,6 +45,17 @@ extension HTTPResponseHead {
   }
 }
 
+extension HTTPHeaders {
+  /// Whether `Last-Modified` is at least a second before `Date`. What was modified in the current second
+  /// may be modified in it again.
+  var isModifiedBeforeDate: Bool {
+    guard let modified = self["Last-Modified"].flatMap({ HTTPDate.date(from: $0) }),
+      let now = self["Date"].flatMap({ HTTPDate.date(from: $0) })
+    else { return false }
+    return now.timeIntervalSince(modified) >= 1
+  }
+}
+
 /// Dates in headers (RFC 9110, section 5.6.7): the current format, and the two obsolete ones, which
 /// must be accepted.
 package enum HTTPDate {

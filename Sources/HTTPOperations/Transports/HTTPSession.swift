@@ -28,7 +28,7 @@ public final class HTTPSession: Sendable {
   public static let shared = HTTPSession()
 
   private let transport: any HTTPTransport
-  private let interceptors: [any HTTPInterceptor]
+  let interceptors: [any HTTPInterceptor]
   let configuration: HTTPConfiguration
 
   /// Creates a session.
