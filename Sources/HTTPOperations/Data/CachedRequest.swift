@@ -5,7 +5,7 @@ internal import SystemSupport
   internal import FoundationNetworking
 #endif
 
-/// What identifies the kept response of a GET.
+/// The identity of the kept response of a GET.
 struct CachedRequest: Sendable {
   /// A hash of the URL and the credentials, which may be secrets, in 64 hexadecimal digits.
   let key: String

@@ -29,7 +29,7 @@ internal import SystemSupport
 /// - `Set-Cookie` is not kept.
 ///
 /// Each response is a file that only your user can read. Its name is a hash, and it contains no part of
-/// the request. A damaged file, or one that other users can have written, is not used. Several
+/// the request. Files that are damaged, or that other users can have written, are not used. Several
 /// processes may use the folder at once. If the files exceed the limit, those that were not used for
 /// the longest time are removed. Other files in the folder stay.
 ///
@@ -90,7 +90,7 @@ extension HTTPCache {
     return response
   }
 
-  /// Keeps a response, instead of the one before. A failure is no error.
+  /// Keeps a response, and removes the previous one. A failure is no error.
   ///
   /// - Parameter response: Nil if it must not be kept.
   func replace(_ response: CachedResponse?, of request: CachedRequest) {
@@ -107,7 +107,7 @@ extension HTTPCache {
       try FileSystem.rename(temporary, to: path)
     } catch {
       remove(temporary)
-      // The one before is out of date.
+      // The previous one is out of date.
       remove(path)
     }
     removeLeastRecentlyUsed()
@@ -129,7 +129,7 @@ extension HTTPCache {
     }
   }
 
-  /// Whether a name is that of a response, or of an unfinished one.
+  /// Whether a file is a kept response, or an unfinished one.
   private static func isOwn(_ name: String) -> Bool {
     let isUnfinished = name.hasPrefix(".")
     let name = isUnfinished ? name.dropFirst() : name[...]

@@ -1,7 +1,7 @@
 internal import CompositeOperations
 internal import SystemSupport
 
-/// The SHA-256 that a downloaded file must have, and that of the bytes that are in it.
+/// The SHA-256 that a downloaded file must have, and the hash of the bytes in it.
 ///
 /// The caller makes one call at a time.
 final class DownloadHash: Sendable {

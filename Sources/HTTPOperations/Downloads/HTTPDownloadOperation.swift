@@ -51,9 +51,9 @@ internal import SystemSupport
 ///   sha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08")
 /// ```
 ///
-/// It is the hash of the bytes that are on disk: of a resumed download also those of earlier
-/// processes, which are read again, and of a compressed body the decompressed ones. If it is another
-/// one, the partial file is removed and the destination is unchanged. A device or a pipe has been
+/// It is the hash of the bytes that are on disk. In a resumed download, these include the bytes of
+/// earlier processes, which are read again. A compressed body is decompressed before. If the hash is
+/// different, the partial file is removed and the destination is unchanged. A device or a pipe has been
 /// written then.
 ///
 /// The file is requested uncompressed. If the server compresses it nevertheless
