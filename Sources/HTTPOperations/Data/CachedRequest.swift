@@ -21,9 +21,11 @@ struct CachedRequest: Sendable {
     "if-match", "if-none-match", "if-modified-since", "if-unmodified-since", "if-range", "range",
   ]
 
-  /// - Parameter headers: Headers for requests that do not have them.
+  /// - Parameters:
+  ///   - headers: Headers for requests that do not have them.
+  ///   - areComplete: Whether nothing adds other headers.
   /// - Returns: Nil if the request does not use the cache.
-  init?(_ request: URLRequest, adding headers: HTTPHeaders, hasInterceptors: Bool) {
+  init?(_ request: URLRequest, adding headers: HTTPHeaders, areComplete: Bool) {
     guard let url = request.url, request.httpMethod ?? "GET" == "GET", request.httpBody == nil,
       request.httpBodyStream == nil
     else { return nil }
@@ -34,7 +36,7 @@ struct CachedRequest: Sendable {
     if known["cache-control"]?.lowercased().contains("no-store") == true { return nil }
     self.headers = known
     self.url = url.withoutFragment
-    needsTag = hasInterceptors
+    needsTag = !areComplete
     key = Self.hash([self.url, known["authorization"], known["cookie"]])
   }
 

@@ -17,8 +17,8 @@ internal import SystemSupport
 /// answer: not within its lifetime, and not without a network.
 ///
 /// - A response is kept if its status is 200, it was not redirected, and it has an `ETag`, or a
-///   `Last-Modified` at least a second before its `Date`. If the session has interceptors, whose
-///   headers the cache does not see, it needs an `ETag`.
+///   `Last-Modified` at least a second before its `Date`. If the session has interceptors or
+///   keeps cookies, whose headers the cache does not see, it needs an `ETag`.
 /// - Neither a response nor a request with `Cache-Control: no-store` is kept, and no response with
 ///   `Vary: *`. A request that has conditions of its own, such as a `Range`, does not use the cache.
 /// - A response is used only for the same URL, `Authorization` and `Cookie`, and the same values

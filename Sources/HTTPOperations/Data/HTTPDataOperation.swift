@@ -77,7 +77,7 @@ public struct HTTPDataOperation: ComposableOperation {
     guard let cache,
       let cached = CachedRequest(
         request, adding: session.configuration.headers,
-        hasInterceptors: !session.interceptors.isEmpty)
+        areComplete: session.interceptors.isEmpty && !session.configuration.keepsCookies)
     else { return try await send(request, in: context) }
     let limit = options.bodyLimit
     let kept = await HTTPThreads.files.run { cache.response(for: cached, bodyLimit: limit) }

@@ -127,9 +127,17 @@ import Testing
 
   private struct Token: HTTPInterceptor {}
 
-  @Test func `N22: a session with interceptors needs an ETag`() async throws {
+  private static var sessionWithCookies: HTTPSession {
+    var configuration = HTTPConfiguration()
+    configuration.keepsCookies = true
+    return HTTPSession(configuration)
+  }
+
+  @Test(arguments: [HTTPSession(interceptors: [Token()]), sessionWithCookies])
+  func `N22: a session with interceptors or cookies needs an ETag`(session: HTTPSession)
+    async throws
+  {
     let folder = try TemporaryFolder()
-    let session = HTTPSession(interceptors: [Token()])
     let dated = try LoopbackServer(.init("body", headers: Self.modified))
     _ = try await Self.get(dated.url(), folder, session: session)
     #expect(try folder.names() == [])
