@@ -256,7 +256,7 @@ let package = Package(
     .testTarget(
       name: "CoopTests",
       dependencies: [
-        "CompositeOperations", "DurableOperations", "HTTPOperations", "SQLiteSupport",
+        "CompositeOperations", "DurableOperations", "HTTPOperations", "RunPage", "SQLiteSupport",
         "SystemSupport", "TestSupport", "coop",
       ],
       swiftSettings: strictTests),

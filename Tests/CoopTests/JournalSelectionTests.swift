@@ -1,4 +1,5 @@
 import DurableOperations
+import RunPage
 import TestSupport
 import Testing
 
@@ -11,7 +12,7 @@ import Testing
     return journal
   }
 
-  @Test func `an action on a selection prints its number, and changes nothing unconfirmed`()
+  @Test func `A7: an action on a selection prints its number, and changes nothing unconfirmed`()
     async throws
   {
     let journal = try await journal()
@@ -33,7 +34,8 @@ import Testing
     #expect(try await journal.state(of: "order-parked") == .parked)
   }
 
-  @Test func `a confirmed action is done for each selected run, and recorded with it`() async throws
+  @Test func `A7: a confirmed action is done for each selected run, and recorded with it`()
+    async throws
   {
     let journal = try await journal()
     let retried = try await journal.run("retry", "--text", "order", "--confirm", "2")
@@ -56,7 +58,8 @@ import Testing
     #expect(try await journal.store.runs().map(\.id) == ["other"])
   }
 
-  @Test func `a run for which an action fails is named, and the others are done`() async throws {
+  @Test func `A7: a run for which an action fails is named, and the others are done`() async throws
+  {
     let journal = try await journal()
     try journal.execute("UPDATE run SET state = 'running', owner = 99 WHERE id = 'order-1'")
     try journal.execute(
@@ -70,6 +73,20 @@ import Testing
     #expect(retried.error.contains("the order is locked"))
     #expect(retried.error.hasSuffix("coop journal: retry: done for 1 run, failed for 1\n"))
     #expect(try await journal.state(of: "other") == .ready)
+  }
+
+  @Test func `A7: a run that is in another state by then is left alone`() async throws {
+    let journal = try await journal()
+    let selected = SelectedRuns(RunSelection(text: "order-"), because: "DECLINED", for: .retry)
+    let names = try await selected.names(in: journal.store)
+    #expect(names == ["order-2", "order-1"])
+    // Another person is faster, and has deleted a run, too.
+    try await journal.store.retry("order-2")
+    let report = await selected.act(on: names + ["gone"], in: journal.store) { run in
+      try await journal.store.retry(run.id)
+    }
+    #expect("\(report)" == "done for 1 run, not needed any more for 2")
+    #expect(try await journal.state(of: "order-1") == .ready)
   }
 
   @Test(arguments: [

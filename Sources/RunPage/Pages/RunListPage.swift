@@ -12,15 +12,22 @@ struct RunListPage {
   private let hasMore: Bool
   private let progress: [RunID: FlowProgress]
   private let now: Date
+  /// The actions on all runs of the list.
+  private let actions: [RunAction]
+  /// The secret of the forms.
+  private let secret: String
 
   /// - Parameters:
   ///   - runs: The runs of ``RunQuery/selection``.
   ///   - counts: The numbers of the runs of ``RunQuery/counted``.
   ///   - progress: The progress of those that are runs of flow files.
+  ///   - actions: The actions on all runs of the list; none on a page that is read-only.
+  ///   - secret: The secret of the forms.
   init(
     of query: RunQuery, in place: String, _ runs: [RunSummary], _ counts: [RunCount],
-    _ progress: [RunID: FlowProgress], at now: Date
+    _ progress: [RunID: FlowProgress], actions: [RunAction], secret: String, at now: Date
   ) {
+    (self.actions, self.secret) = (actions, secret)
     (self.query, self.place, self.counts, self.now) = (query, place, counts, now)
     self.progress = progress
     self.runs = Array(runs.prefix(RunQuery.pageSize))
@@ -31,7 +38,7 @@ struct RunListPage {
     PageLayout(
       title: "Runs – \(place)",
       heading: "<h1><a href=\"/\">Runs</a></h1><span class=\"faint\">\(place)</span>",
-      main: parent + states + filter + table + pages)
+      main: parent + states + filter + forms + table + pages)
   }
 
   private var parent: HTML { query.parent.map { "<p>Child flows of \($0.link)</p>\n" } ?? "" }
@@ -79,6 +86,31 @@ struct RunListPage {
       </form>
 
       """
+  }
+
+  /// The actions on all runs of a filtered list, each with their number.
+  private var forms: HTML {
+    guard query.isFiltered else { return "" }
+    let forms = actions.compactMap { action -> HTML? in
+      let states = query.state.map { [$0] } ?? action.states
+      let number = states.map(count).reduce(0, +)
+      guard number > 0, query.state.map(action.canBeginIn) ?? true else { return nil }
+      let name = HTML(stringLiteral: action.rawValue)
+      let title = HTML(stringLiteral: action.rawValue.capitalized)
+      let reason: HTML =
+        action == .cancel
+        ? "<label for=\"reason\">Reason<input id=\"reason\" name=\"reason\"></label>" : ""
+      return """
+        <details id="\(name)"><summary>\(title) \(number.counted("run"))…</summary>
+        <form method="post" action="\(attribute: "/runs/\(action.rawValue)\(query.parameters())")">
+        <input type="hidden" name="form-secret" value="\(attribute: secret)">\(reason)
+        <label for="\(name)-number">Their number, to confirm<input id="\(name)-number" name="number"
+        inputmode="numeric" pattern="[0-9]+" autocomplete="off" required></label>
+        <button>\(title) all of these runs</button></form></details>
+
+        """
+    }
+    return forms.isEmpty ? "" : "<div class=\"actions\">\n\(forms.joined())</div>\n"
   }
 
   private var table: HTML {

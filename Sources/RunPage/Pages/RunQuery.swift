@@ -60,7 +60,16 @@ struct RunQuery: Sendable {
   }
 
   /// The runs that are counted, in all states and of all flows.
-  var counted: RunSelection { RunSelection(text: text, parent: parent) }
+  var counted: RunSelection { counted(in: nil, of: nil) }
+
+  /// The runs of all pages, in a state and of a flow; nil for all.
+  func counted(in state: RunState?, of flow: String?) -> RunSelection {
+    RunSelection(
+      flows: flow.map { [$0] } ?? [], states: state.map { [$0] } ?? [], text: text, parent: parent)
+  }
+
+  /// Whether the list does not have all runs.
+  var isFiltered: Bool { state != nil || flow != nil || text != nil || parent != nil }
 
   /// The value of `after` for the page after a run.
   static func cursor(after run: RunSummary) -> String {
@@ -76,13 +85,18 @@ struct RunQuery: Sendable {
 
   /// The address of the page after a run; the first page without one.
   func path(after run: RunSummary?) -> String {
+    "/" + parameters(after: run)
+  }
+
+  /// The parameters of the page after a run, with their question mark; of the first page without one.
+  func parameters(after run: RunSummary? = nil) -> String {
     var items: [(String, String)] = []
     if let state { items.append(("state", state.rawValue)) }
     if let flow { items.append(("flow", flow)) }
     if let text { items.append(("text", text)) }
     if let parent { items.append(("parent", parent.text)) }
     if let run { items.append(("after", Self.cursor(after: run))) }
-    if items.isEmpty { return "/" }
-    return "/?" + items.map { "\($0)=\($1.encodedForQuery)" }.joined(separator: "&")
+    if items.isEmpty { return "" }
+    return "?" + items.map { "\($0)=\($1.encodedForQuery)" }.joined(separator: "&")
   }
 }

@@ -5,9 +5,6 @@
   import HTTPServing
   import SystemSupport
 
-  /// An action on a run, which is a part of its address.
-  enum RunAction: String, CaseIterable { case cancel, retry, send, forget }
-
   extension RunRoutes {
     /// Acts on a run. A problem contains the run as it is then.
     func act(_ action: RunAction, _ request: HTTPRequest) async throws -> HTTPResponse {
@@ -23,16 +20,75 @@
     private func act(
       _ action: RunAction, _ request: HTTPRequest, in store: RunStore
     ) async throws -> HTTPResponse {
+      let field = try await fields(request)
+      let run = try await summary(request)
+      let done = try await perform(action, run, by: actors.name(request), field, in: store)
+      if action == .forget {
+        return request.prefersJSON
+          ? HTTPResponse(.json, Self.json(done: done, location: "/")) : .redirect(to: "/")
+      }
+      return request.prefersJSON
+        ? HTTPResponse(.json, Self.json(done: done, location: nil)) : .redirect(to: run.id.path)
+    }
+
+    /// Acts on the runs of a list, if the form has their number.
+    func actOnList(_ action: RunAction, _ request: HTTPRequest) async throws -> HTTPResponse {
+      let store = try store()
+      let field = try await fields(request)
+      let query = try RunQuery(request.query)
+      guard query.isFiltered else {
+        throw PageProblem(.badRequest, "no filter; expected state, flow, text or parent")
+      }
+      guard let number = Int(field("number")) else {
+        throw PageProblem(
+          .badRequest,
+          "invalid number \(field("number").quoted); expected how many runs the action is for")
+      }
+      let runs = SelectedRuns(query.counted(in: query.state, of: query.flow), for: action)
+      let names = try await runs.names(in: store)
+      guard names.count == number else {
+        throw PageProblem(
+          .conflict,
+          "the action is for \(names.count.counted("run")) now, and not for \(number.grouped); nothing is changed"
+        )
+      }
+      let actor = actors.name(request)
+      let report = await runs.act(on: names, in: store) { run in
+        _ = try await perform(action, run, by: actor, field, in: store)
+      }
+      if let (name, error) = report.failures.first {
+        throw PageProblem(
+          .conflict,
+          "\(action.rawValue): \(report), such as \(name.text.quoted): \(PageProblem(error).text)")
+      }
+      let location = query.path(after: nil)
+      return request.prefersJSON
+        ? HTTPResponse(.json, Self.json(done: "\(action.rawValue): \(report).", location: nil))
+        : .redirect(to: location)
+    }
+
+    /// Returns the fields of the form of an action, without spaces around their values.
+    ///
+    /// - Throws: A ``PageProblem`` on a page without actions.
+    private func fields(_ request: HTTPRequest) async throws -> (String) -> String {
       if let problem = try await problemOfActions() {
         throw PageProblem(.forbidden, "the page is read-only: \(problem)")
       }
       guard let form = request.form else {
         throw PageProblem(.badRequest, "the body is no form; expected its fields, URL-encoded")
       }
-      func field(_ name: String) -> String {
+      return { name in
         form.first { $0.name == name }?.value.trimmingCharacters(in: .whitespacesAndNewlines) ?? ""
       }
-      let run = try await summary(request)
+    }
+
+    /// Acts on a run, and keeps who has done it.
+    ///
+    /// - Returns: A sentence about the effect.
+    private func perform(
+      _ action: RunAction, _ run: RunSummary, by actor: String, _ field: (String) -> String,
+      in store: RunStore
+    ) async throws -> String {
       let id = run.id
       if run.flow == FlowRunBackend.flowName, action != .cancel {
         throw PageProblem(
@@ -46,16 +102,15 @@
         case .send: field("event")
         case .forget: nil
         }
-      let actor = actors.name(request)
       func note(_ result: String) {
         actors.note(action, detail?.isEmpty == true ? nil : detail, on: id.text, by: actor, result)
       }
-      let done: String
       do {
-        done = try await store.recording(
+        let done = try await store.recording(
           action.rawValue, detail?.isEmpty == true ? nil : detail, by: actor, on: id
         ) { try await perform(action, run, step, field, in: store) }
         note("done")
+        return done
       } catch let error as RunStoreError where !error.isTemporary {
         note("\(error)")
         throw PageProblem(.conflict, "\(error)")
@@ -63,12 +118,6 @@
         note("\(error)")
         throw error
       }
-      if action == .forget {
-        return request.prefersJSON
-          ? HTTPResponse(.json, Self.json(done: done, location: "/")) : .redirect(to: "/")
-      }
-      return request.prefersJSON
-        ? HTTPResponse(.json, Self.json(done: done, location: nil)) : .redirect(to: id.path)
     }
 
     /// - Returns: A sentence about the effect.

@@ -5,15 +5,10 @@ import SystemSupport
 
 /// `cancel`, `retry` and `forget`, of one run or of those that options select.
 extension JournalActions {
-  /// What an action has done with a run.
-  struct Done {
-    let message: String
-    /// Whether it has changed something.
-    var isChange = true
-  }
-
   /// Cancels, retries or forgets a run.
-  func perform(on run: RunSummary) async throws -> Done {
+  ///
+  /// - Returns: A sentence about the effect.
+  func perform(on run: RunSummary) async throws -> String {
     switch arguments.action {
     case .cancel: return try await cancel(run)
     case .retry:
@@ -21,73 +16,44 @@ extension JournalActions {
         try await store.retry(run.id, from: arguments.step)
       }
       let flow = (try await store.summary(of: run.id) ?? run).flow
-      return Done(
-        message: "run \(run.id) is ready; a program that knows the flow \(flow) continues it")
+      return "run \(run.id) is ready; a program that knows the flow \(flow) continues it"
     case .forget:
       try await recording(nil, on: run.id) { try await store.forget(run.id) }
-      return Done(message: "forgot run \(run.id)")
+      return "forgot run \(run.id)"
     case .list, .show, .send, .check, .copy, .serve, .`init`:
       preconditionFailure("\(arguments.action) does not change a run")
     }
   }
 
-  private func cancel(_ run: RunSummary) async throws -> Done {
+  private func cancel(_ run: RunSummary) async throws -> String {
     if run.state.hasEnded {
-      return Done(
-        message: "run \(run.id) has already ended (\(run.state.rawValue)); nothing is changed",
-        isChange: false)
+      return "run \(run.id) has already ended (\(run.state.rawValue)); nothing is changed"
     }
     try await recording(arguments.reason, on: run.id) {
       try await store.cancel(run.id, because: arguments.reason)
     }
     let now = try await store.summary(of: run.id)
-    return Done(
-      message: now?.state.hasEnded ?? true
-        ? "run \(run.id) is cancelled"
-        : "the cancellation of run \(run.id) is stored; "
-          + "the process that runs it ends it, or the next one that continues it")
+    return now?.state.hasEnded ?? true
+      ? "run \(run.id) is cancelled"
+      : "the cancellation of run \(run.id) is stored; "
+        + "the process that runs it ends it, or the next one that continues it"
   }
 
-  /// Passes the runs that the options select on, in pages, the newest first.
-  func eachPage(_ body: ([RunSummary]) async throws -> Void) async throws {
+  /// The runs that the options select.
+  var selected: SelectedRuns {
     var selection = store.selection(
-      of: arguments.flow, in: states, startedWithin: arguments.since)
+      of: arguments.flow, in: arguments.states, startedWithin: arguments.since)
     selection.text = arguments.text
-    selection.limit = 1_000
-    var rest = arguments.limit
-    while rest > 0 {
-      if arguments.failure == nil { selection.limit = min(rest, 1_000) }
-      let page = try await store.runs(selection)
-      selection.after = page.last.map(RunSelection.position)
-      let selected = page.filter(hasReason).prefix(rest)
-      rest -= selected.count
-      if !selected.isEmpty { try await body(Array(selected)) }
-      if page.count < selection.limit { return }
-    }
-  }
-
-  /// The states of the selected runs: without `--state`, those that the action is for.
-  private var states: Set<RunState> {
-    if !arguments.states.isEmpty { return arguments.states }
-    switch arguments.action {
-    case .cancel: return Set(RunState.allCases.filter { !$0.hasEnded })
-    case .retry: return [.error, .stuck]
-    case .forget: return Set(RunState.allCases.filter(\.hasEnded))
-    case .list, .show, .send, .check, .copy, .serve, .`init`: return []
-    }
-  }
-
-  private func hasReason(_ run: RunSummary) -> Bool {
-    guard let part = arguments.failure else { return true }
-    return run.reason?.lowercased().contains(part.lowercased()) ?? false
+    return SelectedRuns(
+      selection, because: arguments.failure, for: RunAction(rawValue: arguments.action.rawValue))
   }
 
   /// Acts on the selected runs, if the arguments confirm their number.
   ///
   /// - Returns: The exit status.
   func performOnSelection() async throws -> Int32 {
-    var ids: [RunID] = []
-    try await eachPage { ids += $0.map(\.id) }
+    let selected = selected
+    let ids = try await selected.names(in: store)
     let action = arguments.action.rawValue
     guard let confirmed = arguments.confirmed else {
       report(
@@ -102,23 +68,11 @@ extension JournalActions {
         "\(ids.count.counted("run")) \(ids.count == 1 ? "is" : "are") selected now, and --confirm is \(confirmed); "
           + "nothing is changed")
     }
-    var (changes, failures) = (0, 0)
-    for id in ids {
-      do {
-        // Since the selection, the run can have continued, or another user can have acted on it.
-        guard let run = try await store.summary(of: id), states.contains(run.state), hasReason(run)
-        else { continue }
-        if try await perform(on: run).isChange { changes += 1 }
-      } catch {
-        failures += 1
-        standardError.writeFailure("coop journal: \("run \(id): \(error)".onOneLine)")
-      }
+    let done = await selected.act(on: ids, in: store) { _ = try await perform(on: $0) }
+    for (name, error) in done.failures {
+      standardError.writeFailure("coop journal: \("run \(name): \(error)".onOneLine)")
     }
-    let left = ids.count - changes - failures
-    report(
-      "\(action): done for \(changes.counted("run"))"
-        + (failures > 0 ? ", failed for \(failures.grouped)" : "")
-        + (left > 0 ? ", not needed any more for \(left.grouped)" : ""))
-    return failures > 0 ? ExitStatus.failure : ExitStatus.success
+    report("\(action): \(done)")
+    return done.failures.isEmpty ? ExitStatus.success : ExitStatus.failure
   }
 }

@@ -39,7 +39,7 @@ struct JournalActions {
     case .cancel, .retry, .forget:
       if arguments.isForSelection { return try await performOnSelection() }
       if let age = arguments.age { return try await forget(olderThan: age) }
-      report(try await perform(on: try await existing()).message)
+      report(try await perform(on: try await existing()))
     case .send: try await send()
     case .check: return try await check()
     case .copy:
@@ -68,7 +68,7 @@ struct JournalActions {
   private func list() async throws {
     var layout = TableLayout(numbers: [3], width: output.width)
     var isFirst = true
-    try await eachPage { page in
+    try await selected.eachPage(of: store, limit: arguments.limit) { page in
       defer { isFirst = false }
       if arguments.isJSON { return try output.write(page.flatMap { RunJSON.line($0) }) }
       let rows = page.map { run in
