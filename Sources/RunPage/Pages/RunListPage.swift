@@ -12,22 +12,19 @@ struct RunListPage {
   private let hasMore: Bool
   private let progress: [RunID: FlowProgress]
   private let now: Date
-  /// The actions on all runs of the list.
-  private let actions: [RunAction]
-  /// The secret of the forms.
-  private let secret: String
+  /// The secret of the forms; nil on a page that is read-only.
+  private let secret: String?
 
   /// - Parameters:
   ///   - runs: The runs of ``RunQuery/selection``.
   ///   - counts: The numbers of the runs of ``RunQuery/counted``.
   ///   - progress: The progress of those that are runs of flow files.
-  ///   - actions: The actions on all runs of the list; none on a page that is read-only.
-  ///   - secret: The secret of the forms.
+  ///   - secret: The secret of the forms; nil on a page that is read-only.
   init(
     of query: RunQuery, in place: String, _ runs: [RunSummary], _ counts: [RunCount],
-    _ progress: [RunID: FlowProgress], actions: [RunAction], secret: String, at now: Date
+    _ progress: [RunID: FlowProgress], secret: String?, at now: Date
   ) {
-    (self.actions, self.secret) = (actions, secret)
+    self.secret = secret
     (self.query, self.place, self.counts, self.now) = (query, place, counts, now)
     self.progress = progress
     self.runs = Array(runs.prefix(RunQuery.pageSize))
@@ -90,10 +87,14 @@ struct RunListPage {
 
   /// The actions on all runs of a filtered list, each with their number.
   private var forms: HTML {
-    guard query.isFiltered else { return "" }
-    let forms = actions.compactMap { action -> HTML? in
+    guard let secret, query.isFiltered else { return "" }
+    let forms = [RunAction.cancel, .retry, .forget].compactMap { action -> HTML? in
       let states = query.state.map { [$0] } ?? action.states
-      let number = states.map(count).reduce(0, +)
+      let number = counts.lazy.filter { count in
+        // Only `coop flow run` continues runs of flow files.
+        states.contains(count.state) && (query.flow ?? count.flow) == count.flow
+          && (action == .cancel || count.flow != FlowRunBackend.flowName)
+      }.reduce(0) { $0 + $1.count }
       guard number > 0, query.state.map(action.canBeginIn) ?? true else { return nil }
       let name = HTML(stringLiteral: action.rawValue)
       let title = HTML(stringLiteral: action.rawValue.capitalized)

@@ -16,13 +16,9 @@
       let counts = try await counts.of(query, in: served)
       let runs = try await selected
       let progress = try await served.flows?.progress(of: runs) ?? [:]
-      // Only `coop flow run` continues runs of flow files.
-      let actions =
-        try await problemOfActions() != nil
-        ? [] : served.flows == nil ? [RunAction.cancel, .retry, .forget] : [.cancel]
       let list = try RunListPage(
-        of: query, in: served.place, runs, counts, progress, actions: actions,
-        secret: request.formSecret, at: store().now)
+        of: query, in: served.place, runs, counts, progress,
+        secret: try await problemOfActions() == nil ? request.formSecret : nil, at: store().now)
       return request.prefersJSON ? HTTPResponse(.json, list.json) : page(list.layout, request)
     }
 
