@@ -31,6 +31,9 @@ final class DownloadHash: Sendable {
   /// Forgets all bytes, because the file is emptied.
   func restart() { hash.withLock { $0 = ContentHash() } }
 
+  /// Whether the bytes have the expected hash.
+  var isMatched: Bool { hash.withLock { $0.text } == expected }
+
   /// Compares the bytes with the expected hash.
   ///
   /// - Parameters:
@@ -47,8 +50,8 @@ final class DownloadHash: Sendable {
     var error = FileError(
       path, "does not have the expected contents",
       because: "the SHA-256 of the download is \(found), and \(expected) was expected. \(state) "
-        + "Download it again. If its hash is the same then, compare both with the source of the file."
-    )
+        + "Download it again. If its hash is the same then, "
+        + "compare both with the source of the file.")
     error.foundSHA256 = found
     return error
   }

@@ -25,11 +25,12 @@ internal import SystemSupport
 ///
 /// If the download is interrupted, by an error, a cancellation or the end of the program, the next
 /// run of the same user resumes it, in any process. `NAME.partial.json` has the validators of the
-/// file on the server (its `ETag` and its modification date), and `Range` and `If-Range` request the
-/// rest. The rest must have the same `ETag`, or the same date if there was no `ETag`. If the file has
-/// changed, if the validator is missing, or if the server does not support ranges, the download
-/// starts again. If the server sends no validator, the partial file is removed. The partial file is not always on disk: after a
-/// power failure, remove it. A file of that name that other users can have written is not resumed.
+/// file on the server (its `ETag` and its modification date), and `Range` and `If-Range` request
+/// the rest. The rest must have the same `ETag`, or the same date if there was no `ETag`. If the
+/// file has changed, if the validator is missing, or if the server does not support ranges, the
+/// download starts again. If the server sends no validator, the partial file is removed. The
+/// partial file is not always on disk: after a power failure, remove it. A file of that name that
+/// other users can have written is not resumed.
 ///
 /// A URL that changes, such as one with a signature, needs a key of the resource:
 ///
@@ -40,8 +41,8 @@ internal import SystemSupport
 ///   url, to: URL(fileURLWithPath: path), resumeKey: "releases/4.2/image.iso")
 /// ```
 ///
-/// If the SHA-256 of the file is known, such as from the page of its download, the file is accepted only
-/// with that:
+/// If the SHA-256 of the file is known, such as from the page of its download, the file is accepted
+/// only with that:
 ///
 /// ```swift
 /// import HTTPOperations
@@ -52,22 +53,23 @@ internal import SystemSupport
 /// ```
 ///
 /// It is the hash of the bytes that are on disk. In a resumed download, these include the bytes of
-/// earlier processes, which are read again. A compressed body is decompressed before. If the hash is
-/// different, the partial file is removed and the destination is unchanged. A device or a pipe has been
-/// written then.
+/// earlier processes, which are read again. A compressed body is decompressed before. If the hash
+/// is different, the partial file is removed and the destination is unchanged. A device or a pipe
+/// has been written then. A resumed download with another hash first starts again, once, from the
+/// first byte, because the earlier part may be damaged.
 ///
 /// The file is requested uncompressed. If the server compresses it nevertheless
 /// (`Content-Encoding`), it is decompressed, and the download cannot be resumed.
 ///
 /// The run reports its progress in bytes, including the resumed ones. The file is written on a
 /// thread of its own. If a disk or a pipe is slower than the server, the server has to wait, and no
-/// other request. A cancellation ends the request at once; the run ends when the bytes that are being
-/// written are written.
+/// other request. A cancellation ends the request at once; the run ends when the bytes that are
+/// being written are written.
 ///
 /// All of its errors conform to ``HTTPRequestError``:
 ///
-/// - ``HTTPFileError``: the file cannot be written, another download is writing it, or it has another
-///   hash than the expected one. No other attempt is made after it.
+/// - ``HTTPFileError``: the file cannot be written, another download is writing it, or it has
+///   another hash than the expected one. No other attempt is made after it.
 /// - ``HTTPStatusError``: the server refused the request, or redirected it and redirects are not
 ///   followed.
 /// - ``HTTPTransferError``: there was no response, or only a part of one.
@@ -91,8 +93,9 @@ public struct HTTPDownloadOperation: ComposableOperation {
   ///     ``HTTPFileError`` otherwise.
   ///   - options: The options of the request.
   ///   - session: The session that sends the request.
-  ///   - resumeKey: What identifies the resource if its URL changes, such as a URL with a signature;
-  ///     nil for the whole URL. A download with the same key, to the same destination, is resumed.
+  ///   - resumeKey: What identifies the resource if its URL changes, such as a URL with a
+  ///     signature; nil for the whole URL. A download with the same key, to the same destination,
+  ///     is resumed.
   ///   - sha256: The SHA-256 that the file must have, in 64 hexadecimal digits of any case; nil to
   ///     accept every file. The run ends in an ``HTTPFileError`` if the file has another one, or if
   ///     this is no SHA-256.
@@ -117,8 +120,9 @@ public struct HTTPDownloadOperation: ComposableOperation {
   ///     ``HTTPFileError`` otherwise.
   ///   - options: The options of the request.
   ///   - session: The session that sends the request.
-  ///   - resumeKey: What identifies the resource if its URL changes, such as a URL with a signature;
-  ///     nil for the whole URL. A download with the same key, to the same destination, is resumed.
+  ///   - resumeKey: What identifies the resource if its URL changes, such as a URL with a
+  ///     signature; nil for the whole URL. A download with the same key, to the same destination,
+  ///     is resumed.
   ///   - sha256: The SHA-256 that the file must have, in 64 hexadecimal digits of any case; nil to
   ///     accept every file. The run ends in an ``HTTPFileError`` if the file has another one, or if
   ///     this is no SHA-256.
@@ -159,7 +163,7 @@ public struct HTTPDownloadOperation: ComposableOperation {
   private func download(
     to file: PartialFile, in context: OperationContext
   ) async throws -> HTTPDownload {
-    let download: HTTPDownload
+    var download: HTTPDownload
     do {
       let plan = await HTTPThreads.files.run { file.plan(for: resource) }
       if sha256 != nil { try await addToHash(plan.offset, of: file) }
@@ -167,6 +171,11 @@ public struct HTTPDownloadOperation: ComposableOperation {
         download = try await self.download(plan, to: file, in: context)
       } catch is RestartRequired {
         // The partial file stays until another body arrives.
+        download = try await self.download(.whole, to: file, in: context)
+      }
+      if download.resumedByteCount > 0, !file.hasExpectedHash {
+        // The resumed part may be damaged. It is removed first, so that it is not resumed again.
+        try await HTTPThreads.files.run { try file.restart(nil) }
         download = try await self.download(.whole, to: file, in: context)
       }
       try Task.checkCancellation()
@@ -178,8 +187,8 @@ public struct HTTPDownloadOperation: ComposableOperation {
     return download
   }
 
-  /// Adds the bytes of the existing part to the hash, before the request: a server does not wait for
-  /// that.
+  /// Adds the bytes of the existing part to the hash, before the request: a server does not wait
+  /// for that.
   private func addToHash(_ count: Int, of file: PartialFile) async throws {
     for start in stride(from: 0, to: count, by: FileDescriptor.blockSize) {
       try Task.checkCancellation()
@@ -245,8 +254,8 @@ public struct HTTPDownloadOperation: ComposableOperation {
     }
   }
 
-  /// - Throws: An error if the file is larger than the options permit. The partial file stays, as after
-  ///   other errors.
+  /// - Throws: An error if the file is larger than the options permit. The partial file stays, as
+  ///   after other errors.
   private func checkSize(_ byteCount: Int, isAnnounced: Bool) throws(HTTPBodyLimitError) {
     guard let limit = options.downloadLimit, byteCount > limit else { return }
     throw HTTPBodyLimitError(

@@ -9,8 +9,8 @@ internal import SystemSupport
 /// others. Only a complete file gets the name. A destination that is a device or a pipe is written
 /// directly.
 ///
-/// Only the user of the process can have written either file, or they are not resumed: the folder may
-/// belong to others, who could choose the beginning of the file.
+/// Only the user of the process can have written either file, or they are not resumed: the folder
+/// may belong to others, who could choose the beginning of the file.
 ///
 /// The caller makes one call at a time, and finally calls ``finish()`` or ``abandon()``, once.
 struct PartialFile: Sendable {
@@ -162,8 +162,11 @@ struct PartialFile: Sendable {
     return try? JSONDecoder().decode(DownloadRecord.self, from: Data(bytes))
   }
 
-  /// Adds a block of the existing part to the hash: the bytes that are on disk, whichever process has
-  /// written them.
+  /// Whether the bytes so far have the expected hash, if there is one.
+  var hasExpectedHash: Bool { hash?.isMatched ?? true }
+
+  /// Adds a block of the existing part to the hash: the bytes that are on disk, whichever process
+  /// has written them.
   ///
   /// - Parameter range: Where the block is. Blocks are added in order.
   func addToHash(_ range: Range<Int>) throws(FileError) {
@@ -229,8 +232,8 @@ struct PartialFile: Sendable {
 
   /// Gives the file its name, after all of it is on disk.
   ///
-  /// - Throws: An error if the file has another hash than the expected one. Then it is removed, so that
-  ///   no other download resumes it.
+  /// - Throws: An error if the file has another hash than the expected one. Then it is removed, so
+  ///   that no other download resumes it.
   func finish() throws(FileError) {
     defer { Self.release(file) }
     if let error = hash?.mismatch(ofFile: path, isDirect: isDirect) {

@@ -87,23 +87,55 @@ import Testing
       try Self.overwrite(folder["file.partial"], with: bytes)
     }
     let checked = HTTPDownloadOperation(server.url(), to: folder["file"], sha256: Self.hash)
-    let outcome = await checked.run()
+    let download = try await checked.run().get()
     #expect(server.requests[1]["Range"] != nil)
+    #expect(download.byteCount == Self.bytes.count)
     if isChanged {
-      let error = try #require(outcome.error as? HTTPFileError, "\(outcome)")
-      var changed = Self.bytes
-      changed[1_100_000] ^= 1
-      #expect(error.foundSHA256 == Self.sha256(changed))
-      // The corrupt part is not resumed again.
-      #expect(try folder.names() == [])
-      #expect(try await checked.run().get().resumedByteCount == 0)
-      #expect(server.requests[2]["Range"] == nil)
+      // The whole is requested.
+      #expect(download.resumedByteCount == 0)
+      #expect(server.requests.count == 3 && server.requests[2]["Range"] == nil)
     } else {
-      let resumed = try outcome.get().resumedByteCount
-      #expect(resumed == (isComplete ? Self.bytes.count : Self.partSize))
+      #expect(download.resumedByteCount == (isComplete ? Self.bytes.count : Self.partSize))
+      #expect(server.requests.count == 2)
     }
     #expect(try Data(contentsOf: folder["file"]) == Data(Self.bytes))
     #expect(try folder.names() == ["file"])
+  }
+
+  @Test func `N21: a resumed download with another SHA-256 starts again only once`() async throws {
+    let folder = try TemporaryFolder()
+    try Data("old".utf8).write(to: folder["file"])
+    let server = try Self.server(first: Self.partSize)
+    let first = await HTTPDownloadOperation(server.url(), to: folder["file"]).run()
+    #expect(first.error is HTTPTransferError, "\(first)")
+    let expected = String(Self.hash.reversed())
+    let outcome = await HTTPDownloadOperation(
+      server.url(), to: folder["file"], sha256: expected
+    ).retryingHTTP(backoff: .none).run()
+    let errors = try #require((outcome.error as? RetryError)?.errors, "\(outcome)")
+    let error = try #require(errors.last as? HTTPFileError, "\(outcome)")
+    #expect(errors.count == 1 && error.foundSHA256 == Self.hash)
+    let ranges = server.requests.map { $0["Range"] }
+    #expect(ranges == [nil, "bytes=\(Self.partSize)-", nil])
+    #expect(try String(contentsOf: folder["file"], encoding: .utf8) == "old")
+    #expect(try folder.names() == ["file"])
+  }
+
+  @Test func `N21: a part with another SHA-256 is not resumed again`() async throws {
+    let folder = try TemporaryFolder()
+    let range = "Content-Range: bytes 70000-199999/200000"
+    let rest = Array(Self.bytes[70_000..<200_000])
+    let server = try LoopbackServer(
+      .init(headers: [Self.validator], body: [UInt8](repeating: 0, count: 70_000), length: 200_000),
+      .init(206, headers: [range, Self.validator], body: rest), .init(503),
+      .init(headers: [Self.validator], body: Self.bytes))
+    let download = HTTPDownloadOperation(server.url(), to: folder["file"], sha256: Self.hash)
+    #expect(await download.run().error is HTTPTransferError)
+    #expect(await download.run().error is HTTPStatusError)
+    #expect(try folder.names() == [])
+    #expect(try await download.run().get().resumedByteCount == 0)
+    #expect(server.requests.map { $0["Range"] } == [nil, "bytes=70000-", nil, nil])
+    #expect(try Data(contentsOf: folder["file"]) == Data(Self.bytes))
   }
 
   @Test func `N21: a file that is requested again as a whole has its own SHA-256`() async throws {
