@@ -7,12 +7,13 @@ internal import SystemSupport
 
 /// The identity of the kept response of a GET.
 struct CachedRequest: Sendable {
-  /// A hash of the URL and the credentials, which may be secrets, in 64 hexadecimal digits.
+  /// A hash of the resource and its server in 64 hexadecimal digits: of the URL without its user
+  /// and password, the Unix socket and the `Host`.
   let key: String
-  /// The URL without its fragment.
-  let url: String
-  /// Whether a response needs an `ETag`, because not all headers of the request are known.
+  /// Whether a response needs an `ETag`, because not all credentials of the request are known.
   let needsTag: Bool
+  /// The URL without its fragment.
+  private let url: String
   /// By their names in lower case.
   private let headers: [String: String]
 
@@ -21,37 +22,48 @@ struct CachedRequest: Sendable {
     "if-match", "if-none-match", "if-modified-since", "if-unmodified-since", "if-range", "range",
   ]
 
-  /// - Parameters:
-  ///   - headers: Headers for requests that do not have them.
-  ///   - areComplete: Whether nothing adds other headers.
+  /// - Parameter session: The session that sends the request, and adds headers to it.
   /// - Returns: Nil if the request does not use the cache.
-  init?(_ request: URLRequest, adding headers: HTTPHeaders, areComplete: Bool) {
+  init?(_ request: URLRequest, in session: HTTPSession) {
+    let configuration = session.configuration
     guard let url = request.url, request.httpMethod ?? "GET" == "GET", request.httpBody == nil,
-      request.httpBodyStream == nil
+      request.httpBodyStream == nil,
+      var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
     else { return nil }
+    let headers = configuration.headers
     var known: [String: String] = [:]
     for field in headers.fields { known[field.name.lowercased()] = headers[field.name] }
     for (name, value) in request.allHTTPHeaderFields ?? [:] { known[name.lowercased()] = value }
     if Self.conditions.contains(where: { known[$0] != nil }) { return nil }
     if known["cache-control"]?.lowercased().contains("no-store") == true { return nil }
+    parts.user = nil
+    parts.password = nil
+    parts.fragment = nil
+    guard let address = parts.string else { return nil }
     self.headers = known
     self.url = url.withoutFragment
-    needsTag = !areComplete
-    key = Self.hash([self.url, known["authorization"], known["cookie"]])
+    needsTag =
+      !session.interceptors.isEmpty || configuration.keepsCookies
+      || configuration.certificates.client != nil
+    key = Self.hash([address, configuration.unixSocket, known["host"]])
   }
 
-  /// A hash of the values of headers.
+  /// A hash of the credentials and of the values of headers.
   ///
-  /// - Parameter names: The names in lower case.
-  func variant(by names: [String]) -> String { Self.hash(names.map { headers[$0] }) }
+  /// - Parameters:
+  ///   - names: The names in lower case; nil for all headers.
+  ///   - salt: A random text, which prevents that credentials are found by hashes computed before.
+  func variant(by names: [String]?, salt: String) -> String {
+    let names = ["authorization", "cookie"] + (names ?? headers.keys.sorted())
+    return Self.hash([salt, url] + names.flatMap { [$0, headers[$0]] })
+  }
 
   func isSent(to url: URL) -> Bool { url.withoutFragment == self.url }
 
   private static func hash(_ texts: [String?]) -> String {
     var hash = ContentHash()
     for text in texts {
-      // Neither a URL nor a header has a line break.
-      hash.append(Array((text.map { "=\($0)\n" } ?? "\n").utf8).span)
+      hash.append(Array((text.map { "\($0.utf8.count) \($0)" } ?? "nil ").utf8).span)
     }
     return hash.text
   }

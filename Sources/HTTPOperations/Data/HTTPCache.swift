@@ -14,27 +14,37 @@ internal import SystemSupport
 /// The server is asked every time, with the `ETag` of the kept response, or else with its
 /// `Last-Modified`. If it answers that the response is still current (304), the result is the kept
 /// body, and ``HTTPDataResponse/isNotModified`` is true. A kept response is never used without that
-/// answer: not within its lifetime, and not without a network.
+/// answer: not within its lifetime, and not without a network. A 304 with another `ETag` or
+/// `Last-Modified` is about another response, and so is one without the same `Last-Modified` if no
+/// `ETag` is kept. Then the request is sent again, without a condition.
 ///
-/// - A response is kept if its status is 200, it was not redirected, and it has an `ETag`, or a
-///   `Last-Modified` at least a second before its `Date`. If the session has interceptors or
-///   keeps cookies, whose headers the cache does not see, it needs an `ETag`.
-/// - Neither a response nor a request with `Cache-Control: no-store` is kept, and no response with
-///   `Vary: *`. A request that has conditions of its own, such as a `Range`, does not use the cache.
-/// - A response is used only for the same URL, `Authorization` and `Cookie`, and the same values
-///   of the headers that its `Vary` names. One is kept for each URL and credentials.
-/// - Responses to requests with credentials are kept, as RFC 9111 permits for a private cache. Use a
-///   folder for each account if an interceptor, such as ``HTTPBearerToken``, or a client certificate
-///   logs in.
+/// - A response is kept if its status is 200, it was not redirected, and it has one valid `ETag`,
+///   or no `ETag` and a `Last-Modified` at least a second before its `Date`. It needs an `ETag` if
+///   the session has interceptors, keeps cookies or has a client certificate, because the cache
+///   does not see their credentials.
+/// - A response with `Cache-Control: no-store` or `Vary: *` is not kept. A 304 with `no-store`
+///   removes the kept response, which is still the result.
+/// - A request with `Cache-Control: no-store`, or with conditions of its own, such as a `Range`,
+///   does not use the cache. Headers of the request and the session count, and those that an
+///   interceptor adds do not: the response to its `no-store` is kept.
+/// - A response is used only for the same URL, Unix socket, `Host`, `Authorization` and `Cookie`,
+///   and the same values of the headers that its `Vary` names. Without an `ETag`, all headers of
+///   the request must be the same. One response is kept for each URL, Unix socket and `Host`.
+/// - Responses to requests with credentials are kept, as RFC 9111 permits for a private cache. Use
+///   a folder for each account if an interceptor, such as ``HTTPBearerToken``, a cookie that the
+///   session keeps, or a client certificate logs in.
 /// - `Set-Cookie` is not kept.
 ///
-/// Each response is a file that only your user can read. Its name is a hash, and it contains no part of
-/// the request. Files that are damaged, or that other users can have written, are not used. Several
-/// processes may use the folder at once. If the files exceed the limit, those that were not used for
-/// the longest time are removed. Other files in the folder stay.
+/// The folder must belong to your user, and no other user may have any access to it (0700).
+/// Otherwise it is not used. It is created so if only its last name is missing.
 ///
-/// A folder that cannot be read or written is no error: then every response is sent by the server. The
-/// folder is created if only its last name is missing.
+/// Each response is a file that only your user can read. Its name is a hash of the URL without its
+/// user and password, the Unix socket and the `Host`. It contains no part of the request, only a
+/// hash with a random salt of the credentials and headers. Files that are damaged, or that other users can have written, are not
+/// used. Several processes may use the folder at once. If the files exceed the limit, those that
+/// were not used for the longest time are removed. Other files in the folder stay.
+///
+/// A folder that cannot be used is no error: then every response is sent by the server.
 public struct HTTPCache: Sendable, Hashable {
   /// The folder.
   public let folder: URL
@@ -61,17 +71,36 @@ public struct HTTPCache: Sendable, Hashable {
 extension HTTPCache {
   private static let nameEnd = ".response"
 
-  private func path(of name: String) -> String { (folder.pathOfFile ?? "").path(of: name) }
+  private static func name(of request: CachedRequest) -> String { request.key + nameEnd }
 
-  private func path(of request: CachedRequest) -> String { path(of: request.key + Self.nameEnd) }
+  /// Opens the folder.
+  ///
+  /// - Parameter isCreated: Whether it is created if it is missing.
+  /// - Returns: Nil if it cannot be opened, or if other users can have access to it.
+  private func openedFolder(creating isCreated: Bool = false) -> OpenFolder? {
+    let path = folder.pathOfFile ?? ""
+    if isCreated, FileSystem.isMissing(path) {
+      try? OpenFolder.working.makeFolder(FileName(path))
+    }
+    guard let folder = try? OpenFolder(path, followingLink: true) else { return nil }
+    guard let status = try? folder.descriptor.status, status.owner == geteuid(),
+      status.permissions.isDisjoint(with: 0o077)
+    else {
+      folder.close()
+      return nil
+    }
+    return folder
+  }
 
   /// Returns the kept response of a request, which counts as used.
   ///
   /// - Parameter bodyLimit: The maximum size of a body in bytes.
   /// - Returns: Nil if there is none that can be used.
   func response(for request: CachedRequest, bodyLimit: Int) -> CachedResponse? {
-    let options: FileDescriptor.OpenOptions = [.noFollow, .nonBlocking]
-    guard let file = try? FileDescriptor.open(path(of: request), .readOnly, options) else {
+    guard let folder = openedFolder() else { return nil }
+    defer { folder.close() }
+    let name = FileName(Self.name(of: request))
+    guard let file = try? folder.open(name, .readOnly, [.noFollow, .nonBlocking]) else {
       return nil
     }
     defer { try? file.close() }
@@ -94,29 +123,30 @@ extension HTTPCache {
   ///
   /// - Parameter response: Nil if it must not be kept.
   func replace(_ response: CachedResponse?, of request: CachedRequest) {
-    let path = path(of: request)
-    guard let bytes = response?.bytes, bytes.count <= byteLimit else { return remove(path) }
-    let folder = folder.pathOfFile ?? ""
-    if FileSystem.isMissing(folder) { try? OpenFolder.working.makeFolder(FileName(folder)) }
-    let temporary = ReplacementFile.name(beside: path)
+    let bytes = response?.bytes.flatMap { $0.count <= byteLimit ? $0 : nil }
+    guard let folder = openedFolder(creating: bytes != nil) else { return }
+    defer { folder.close() }
+    let name = FileName(Self.name(of: request))
+    guard let bytes else {
+      try? folder.removeFile(name)
+      return
+    }
+    let temporary = FileName(ReplacementFile.name(beside: name.text))
     do {
-      let file = try FileDescriptor.open(
-        temporary, .writeOnly, .exclusiveCreate, permissions: 0o600)
+      let file = try folder.open(temporary, .writeOnly, .exclusiveCreate, permissions: 0o600)
       defer { try? file.close() }
       try file.write(bytes, brokenPipe: .error)
-      try FileSystem.rename(temporary, to: path)
+      try folder.rename(temporary, to: name)
     } catch {
-      remove(temporary)
+      try? folder.removeFile(temporary)
       // The previous one is out of date.
-      remove(path)
+      try? folder.removeFile(name)
     }
-    removeLeastRecentlyUsed()
+    removeLeastRecentlyUsed(in: folder)
   }
 
   /// Removes files until the others are within the limit, also unfinished ones of ended processes.
-  private func removeLeastRecentlyUsed() {
-    guard let folder = try? OpenFolder(folder.pathOfFile ?? "", followingLink: true) else { return }
-    defer { folder.close() }
+  private func removeLeastRecentlyUsed(in folder: OpenFolder) {
     guard let names = try? folder.names({}) else { return }
     var files = names.filter { Self.isOwn($0.text) }.compactMap { name in
       (try? folder.status(of: name)).map { (name: name, status: $0) }
@@ -137,8 +167,6 @@ extension HTTPCache {
     return name.prefix(64).allSatisfy { $0.isHexDigit }
       && (isUnfinished ? end.hasPrefix(nameEnd + ".") : end == nameEnd)
   }
-
-  private func remove(_ path: String) { try? OpenFolder.working.removeFile(FileName(path)) }
 }
 
 extension FileTime {

@@ -18,8 +18,8 @@ public import Foundation
 ///
 /// Every status from 400 on is an error. The body is kept in memory, up to
 /// ``HTTPRequestOptions/bodyLimit``. The run reports its progress in received bytes. A cancellation
-/// ends the request at once. With an ``HTTPCache``, the server need not send a body again that has not
-/// changed.
+/// ends the request at once. With an ``HTTPCache``, the server need not send a body again that has
+/// not changed.
 ///
 /// All errors of the operation conform to ``HTTPRequestError``:
 ///
@@ -41,7 +41,8 @@ public struct HTTPDataOperation: ComposableOperation {
   ///     `httpBody`.
   ///   - options: The options of the request.
   ///   - session: The session that sends the request.
-  ///   - cache: The cache that keeps the response; nil for none. Only requests that are a GET use it.
+  ///   - cache: The cache that keeps the response; nil for none. Only requests that are a GET use
+  ///     it.
   public init(
     _ request: URLRequest, options: HTTPRequestOptions = HTTPRequestOptions(),
     session: HTTPSession = .shared, cache: HTTPCache? = nil
@@ -59,7 +60,8 @@ public struct HTTPDataOperation: ComposableOperation {
   ///   - url: The URL to get.
   ///   - options: The options of the request.
   ///   - session: The session that sends the request.
-  ///   - cache: The cache that keeps the response; nil for none. Only requests that are a GET use it.
+  ///   - cache: The cache that keeps the response; nil for none. Only requests that are a GET use
+  ///     it.
   public init(
     _ url: URL, options: HTTPRequestOptions = HTTPRequestOptions(), session: HTTPSession = .shared,
     cache: HTTPCache? = nil
@@ -74,16 +76,17 @@ public struct HTTPDataOperation: ComposableOperation {
   ///
   /// - Throws: An ``HTTPRequestError``, and `CancellationError` if the run is cancelled.
   public func perform(in context: OperationContext) async throws -> HTTPDataResponse {
-    guard let cache,
-      let cached = CachedRequest(
-        request, adding: session.configuration.headers,
-        areComplete: session.interceptors.isEmpty && !session.configuration.keepsCookies)
-    else { return try await send(request, in: context) }
+    guard let cache, let cached = CachedRequest(request, in: session) else {
+      return try await send(request, in: context)
+    }
     let limit = options.bodyLimit
     let kept = await HTTPThreads.files.run { cache.response(for: cached, bodyLimit: limit) }
     var response = try await send(kept?.condition(of: request) ?? request, in: context)
     if let kept, response.status == 304 {
       if let head = kept.head(confirmedBy: response.head, of: cached) {
+        if response.headers.forbidsStoring {
+          await HTTPThreads.files.run { cache.replace(nil, of: cached) }
+        }
         return HTTPDataResponse(head: head, body: kept.body, request: summary, isNotModified: true)
       }
       response = try await send(request, in: context)

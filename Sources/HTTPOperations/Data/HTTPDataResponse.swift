@@ -7,8 +7,8 @@ public struct HTTPDataResponse: Sendable, Hashable {
   public let head: HTTPResponseHead
   /// The body of the response.
   public let body: Data
-  /// Whether the body is from an ``HTTPCache``, because the server has answered that it is still current.
-  /// The status is 200 then, and the headers are the kept ones, updated by the 304.
+  /// Whether the body is from an ``HTTPCache``, because the server has answered that it is still
+  /// current. The status is 200 then, and the headers are the kept ones, updated by the 304.
   public let isNotModified: Bool
   /// The request, for errors of decoding.
   let request: HTTPRequestSummary

@@ -73,6 +73,12 @@ package struct OpenFolder: Sendable {
     return FileName(target.prefix(Int(count)).map { UInt8(bitPattern: $0) })
   }
 
+  /// Renames a file in the folder. An existing file with the new name is replaced.
+  package func rename(_ name: FileName, to other: FileName) throws(SystemError) {
+    let folder = descriptor.rawValue
+    if unsafe renameat(folder, name.bytes, folder, other.bytes) != 0 { throw .last }
+  }
+
   /// Gives a file a second name, unless the name exists.
   package func link(_ name: FileName, as other: FileName) throws(SystemError) {
     let folder = descriptor.rawValue
