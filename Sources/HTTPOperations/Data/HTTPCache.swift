@@ -40,9 +40,10 @@ internal import SystemSupport
 ///
 /// Each response is a file that only your user can read. Its name is a hash of the URL without its
 /// user and password, the Unix socket and the `Host`. It contains no part of the request, only a
-/// hash with a random salt of the credentials and headers. Files that are damaged, or that other users can have written, are not
-/// used. Several processes may use the folder at once. If the files exceed the limit, those that
-/// were not used for the longest time are removed. Other files in the folder stay.
+/// hash with a random salt of the credentials and headers. Files that are damaged, or that other
+/// users can have written, are not used. Several processes may use the folder at once. If the files
+/// exceed the limit, those that were not used for the longest time are removed. Other files in the
+/// folder stay.
 ///
 /// A folder that cannot be used is no error: then every response is sent by the server.
 public struct HTTPCache: Sendable, Hashable {
