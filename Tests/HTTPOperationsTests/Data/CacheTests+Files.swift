@@ -5,6 +5,10 @@ import LoopbackServer
 import TestSupport
 import Testing
 
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
 extension CacheTests {
   @Test func `N22: a damaged file is not used`() async throws {
     let folder = try Self.folder()
