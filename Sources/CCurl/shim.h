@@ -122,8 +122,8 @@ static inline long composite_curl_number(CURL *handle, CURLINFO info) {
 }
 
 // Makes the transfers of a share have the same cookies.
-static inline void composite_curl_share_cookies(CURLSH *share) {
-  curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_COOKIE);
+static inline CURLSHcode composite_curl_share_cookies(CURLSH *share) {
+  return curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_COOKIE);
 }
 
 // A time in microseconds.
