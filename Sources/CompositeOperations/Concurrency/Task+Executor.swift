@@ -6,7 +6,7 @@ extension Task where Success == Never, Failure == Never {
 
   /// The preferred executor of the current task; nil if there is none, or if the platform cannot
   /// report it.
-  static var preferredExecutor: (any TaskExecutor)? {
+  package static var preferredExecutor: (any TaskExecutor)? {
     guard #available(macOS 26.4, iOS 26.4, watchOS 26.4, tvOS 26.4, visionOS 26.4, *) else {
       return nil
     }

@@ -20,15 +20,14 @@ public struct HTTPDataResponse: Sendable, Hashable {
   /// The headers of the response.
   public var headers: HTTPHeaders { head.headers }
 
-  /// - Parameter request: The request before redirects.
+  /// - Parameter request: The request, after redirects.
   init(
     head: HTTPResponseHead, body: Data, request: HTTPRequestSummary, isNotModified: Bool = false
   ) {
     self.head = head
     self.body = body
     self.isNotModified = isNotModified
-    let isElsewhere = head.url.withoutSecrets != request.address
-    self.request = isElsewhere ? request.sentOn(to: head.url) : request
+    self.request = request
   }
 }
 
@@ -69,8 +68,10 @@ extension HTTPDataResponse {
     do {
       return try decoder.decode(type, from: body)
     } catch {
+      // The body of the response to a login contains a token.
+      let shown = RunningLogin.isCurrent ? Data() : body.prefix(4_096)
       throw HTTPDecodingError(
-        request: request, head: head, body: body.prefix(4_096), expected: "\(type)", cause: error)
+        request: request, head: head, body: shown, expected: "\(type)", cause: error)
     }
   }
 }

@@ -36,7 +36,7 @@ extension HTTPSession {
         body.append(contentsOf: bytes)
         received?.report(body.count, of: length)
       }
-      return HTTPDataResponse(head: head, body: body, request: summary)
+      return HTTPDataResponse(head: head, body: body, request: reader.request)
     }
   }
 }

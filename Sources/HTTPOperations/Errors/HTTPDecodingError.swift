@@ -7,7 +7,8 @@ public struct HTTPDecodingError: HTTPRequestError {
   public let request: HTTPRequestSummary
   /// The head of the response.
   public let head: HTTPResponseHead
-  /// The first 4,096 bytes of the body.
+  /// The first 4,096 bytes of the body. Empty for the login of an ``HTTPBearerToken``, because the
+  /// body contains a token, and its error is the error of other requests.
   public let body: Data
   /// The name of the type that was expected.
   public let expected: String

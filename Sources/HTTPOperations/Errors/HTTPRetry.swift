@@ -18,12 +18,15 @@ extension ComposableOperation {
   ///   ``HTTPRequestOptions/isRepeatable``. A request that cannot have reached the server may
   ///   always be repeated.
   ///
+  /// The same is true of the error of an ``HTTPInterceptor``. If that fails after the request was
+  /// sent, there is another attempt only if the request itself may be repeated, too.
+  ///
   /// The delay in a `Retry-After` header, in seconds or until a date by the clock of the server, is
-  /// waited for if it is longer than the backoff, with up to a tenth of it more, but at least with up to
-  /// a second: clients that were refused at the same time do not return at the same time. The random
-  /// numbers are those of the `OperationEnvironment`. If the header is longer than `longestDelay`, there is no
-  /// other attempt, because the server would only refuse it. The final error is a `RetryError` with
-  /// the errors of all attempts.
+  /// waited for if it is longer than the backoff, with up to a tenth of it more, but at least with
+  /// up to a second: clients that were refused at the same time do not return at the same time. The
+  /// random numbers are those of the `OperationEnvironment`. If the header is longer than
+  /// `longestDelay`, there is no other attempt, because the server would only refuse it. The final
+  /// error is a `RetryError` with the errors of all attempts.
   ///
   /// - Parameters:
   ///   - attempts: The maximum number of attempts, including the first one.

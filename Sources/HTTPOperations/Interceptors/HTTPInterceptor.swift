@@ -31,18 +31,23 @@
 /// ``shouldSendAgain(_:after:repetition:)`` in the reverse order, until an interceptor returns true. A
 /// request is sent again at most 3 times. After that, its response is an error as without interceptors.
 ///
-/// An error of an interceptor is the error of the request. Interceptors run in the task of the
-/// operation, so a cancellation of the operation cancels them. They hold no connection while they
-/// wait, so they can send requests of their own, also with the same session. An interceptor must then
-/// leave those requests alone, or it waits for itself.
+/// An error of an interceptor is the error of the request. If it is an ``HTTPRequestError``, it
+/// determines whether `retryingHTTP` sends the request again. After the request was sent, it does so
+/// only if the request may be repeated; otherwise the error is an ``HTTPInterceptorError``, which
+/// contains that of the interceptor.
+///
+/// Interceptors run in the task of the operation, so a cancellation of the operation cancels them.
+/// They hold no connection while they wait, so they can send requests of their own, also with the
+/// same session. An interceptor must then leave those requests alone, or it waits for itself.
 ///
 /// Both methods have a default implementation.
 public protocol HTTPInterceptor: Sendable {
   /// Changes a request that is about to be sent.
   ///
   /// It may change headers, the path and the query. It may replace the `httpBody`, which is the body
-  /// if that is in memory; files and sequences are not in the request. Changing the method or the server
-  /// (scheme, host or port) ends the request in an ``HTTPTransferError``.
+  /// if that is in memory; files, forms and sequences are not in the request. Setting an `httpBody`
+  /// in place of one of those, or changing the method or the server (scheme, host or port), ends the
+  /// request in an ``HTTPTransferError``.
   ///
   /// - Parameter request: The request, with the headers of the session.
   /// - Returns: The request to send.
@@ -98,7 +103,19 @@ struct HTTPRepetitions {
   }
 
   /// Asks the interceptors whether a request is sent again, and counts it if so.
+  ///
+  /// - Parameter refusal: The response to the request.
   mutating func areRequested(
+    for request: URLRequest, after refusal: HTTPStatusError
+  ) async throws -> Bool {
+    do {
+      return try await isOneRequested(for: request, after: refusal.head)
+    } catch {
+      throw HTTPInterceptorError.error(of: refusal.request, for: error)
+    }
+  }
+
+  private mutating func isOneRequested(
     for request: URLRequest, after head: HTTPResponseHead
   ) async throws -> Bool {
     let count = counts.reduce(0, +)

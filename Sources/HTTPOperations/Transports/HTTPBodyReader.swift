@@ -3,7 +3,8 @@ internal import Foundation
 /// Reads the body of a response, decompressed.
 struct HTTPBodyReader {
   let exchange: HTTPExchange
-  private let request: HTTPRequestSummary
+  /// The request, after the redirects that were followed.
+  let request: HTTPRequestSummary
   let head: HTTPResponseHead
   private let decoder: BodyDecoder
   /// The error of a body in a coding that cannot be decompressed. A response may name a coding and

@@ -27,6 +27,14 @@ enum HTTPRequestBody: Sendable {
     }
   }
 
+  /// Whether interceptors do not see it, because it is not in memory.
+  var isOutsideRequest: Bool {
+    switch self {
+    case .none, .data: false
+    case .file, .form, .stream: true
+    }
+  }
+
   var forTransport: HTTPTransportRequest.Body {
     switch self {
     case .none: .none

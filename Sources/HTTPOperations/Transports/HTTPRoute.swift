@@ -107,6 +107,10 @@ extension HTTPRoute {
     }
     var route = self
     if changed.httpBody != original.httpBody {
+      if body.isOutsideRequest {
+        throw badRequest(
+          "an interceptor has set a body, although the body is a file, a form or a sequence")
+      }
       route.body = try HTTPRequestBody(takenFrom: &changed, of: summary)
     } else if changed.httpBody != nil {
       changed.httpBody = nil

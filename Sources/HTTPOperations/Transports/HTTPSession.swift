@@ -85,10 +85,14 @@ public final class HTTPSession: Sendable {
     var needsNewConnection = false
     var refusals = 0
     var repetitions = HTTPRepetitions(by: interceptors)
+    var hasResponse = false
     while true {
       try Task.checkCancellation()
       // Redirects and repetitions begin with the request that interceptors have not changed.
-      let sentRoute = try await route.intercepted(by: interceptors)
+      let sentRoute: HTTPRoute
+      do { sentRoute = try await route.intercepted(by: interceptors) } catch {
+        throw hasResponse ? HTTPInterceptorError.error(of: route.summary, for: error) : error
+      }
       let (body, summary) = (sentRoute.body, sentRoute.summary)
       let next = try sentRoute.transportRequest(
         with: configuration, onNewConnection: needsNewConnection,
@@ -111,6 +115,7 @@ public final class HTTPSession: Sendable {
         } onCancel: {
           exchange.cancel()
         }
+        hasResponse = true
         switch end {
         case .answered(let value): return value
         case .redirected(let head):
@@ -120,9 +125,7 @@ public final class HTTPSession: Sendable {
         case .failed(let error):
           // The exchange has ended, so interceptors hold no connection while they wait.
           let request = sentRoute.request
-          guard try await repetitions.areRequested(for: request, after: error.head) else {
-            throw error
-          }
+          guard try await repetitions.areRequested(for: request, after: error) else { throw error }
           needsNewConnection = false
           refusals = 0
         }

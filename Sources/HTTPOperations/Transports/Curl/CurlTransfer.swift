@@ -68,7 +68,8 @@
       lastActivity = beginning
       checksIdleConnections = settings.checksIdleConnections(request)
       observesStream = settings.mayUseHTTP2(request)
-      proxy = settings.proxy
+      let isLoopback = request.url.isLoopback
+      proxy = isLoopback ? nil : settings.proxy
       unsafe settings.apply(to: handle)
       if let cookies {
         unsafe composite_curl_set_pointer(handle, CURLOPT_SHARE, cookies.handle)
@@ -76,6 +77,8 @@
         set(CURLOPT_COOKIEFILE, "")
       }
       setRequest(request, isOnly: settings.needsOwnConnection(request))
+      // A proxy would receive what is sent without TLS only because no network does.
+      if isLoopback { set(CURLOPT_PROXY, "") }
       set(CURLOPT_BUFFERSIZE, settings.bufferSize(for: request))
       setFunctions()
       if observesStream || settings.mayUseProxyOfSystem { observeMessages() }
