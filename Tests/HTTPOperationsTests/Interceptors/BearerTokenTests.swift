@@ -219,7 +219,7 @@ import Testing
 private struct LoginFailure: Error {}
 
 /// Counts logins.
-private final class Logins: Sendable {
+final class Logins: Sendable {
   private let state = Lock(0)
 
   var count: Int { state.withLock { $0 } }

@@ -112,10 +112,12 @@ import Testing
   @Test func `N17: an interceptor that changes the method or the server ends the request`()
     async throws
   {
-    let elsewhere = URL(string: "https://server:444/a")
-    for (interceptor, text) in [
-      (ChangingInterceptor { $0.httpMethod = "PUT" }, "changed its method"),
-      (ChangingInterceptor { $0.url = elsewhere }, "changed its server"),
+    let others = ["https://server:444/a", "https://other/a", "http://server:443/a"]
+    let moving = others.map { other in
+      (ChangingInterceptor { $0.url = URL(string: other) }, "changed its server")
+    }
+    for (interceptor, text) in moving + [
+      (ChangingInterceptor { $0.httpMethod = "PUT" }, "changed its method")
     ] {
       let server = FakeHTTPServer(interceptors: [interceptor]) { _ in .init() }
       let outcome = await HTTPDataOperation(url, session: server.session).run()
@@ -218,7 +220,7 @@ private struct SecretForServer: HTTPInterceptor {
   }
 }
 
-private struct ChangingInterceptor: HTTPInterceptor {
+struct ChangingInterceptor: HTTPInterceptor {
   let change: @Sendable (inout URLRequest) -> Void
 
   func willSend(_ request: URLRequest) async throws -> URLRequest {

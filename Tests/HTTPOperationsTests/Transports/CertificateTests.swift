@@ -70,6 +70,45 @@ struct CertificateTests {
     #expect(error.reason == .certificateRefused && !error.wasSent, "\(error)")
   }
 
+  @Test(
+    arguments: [
+      ("localhost", ["plain=1", "secure=2"]), ("shop.example", ["plain=1"]),
+    ] as [(String, Set<String>)])
+  func `N20: a Secure cookie is sent by http to a loopback address only`(
+    host: String, expected: Set<String>
+  ) async throws {
+    // Two servers in turn at the same path, for the same host: with TLS and without.
+    let path = "/tmp/\(UUID().uuidString.prefix(13))"
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let secure = try await CertificateServer(
+      "-unix", path,
+      answering: """
+        HTTP/1.1 200 OK\r
+        Set-Cookie: plain=1\r
+        Set-Cookie: secure=2; Secure\r
+        Content-Length: 0\r
+        \r
+
+        """)
+    var configuration = HTTPConfiguration()
+    configuration.certificates.authorities = secure.certificate
+    configuration.unixSocket = path
+    configuration.keepsCookies = true
+    let session = HTTPSession(configuration)
+    let login = try #require(URL(string: "https://\(host)/answer"))
+    let outcome = await HTTPDataOperation(login, session: session).run()
+    secure.end()
+    #expect(try outcome.get().status == 200)
+    try? FileManager.default.removeItem(atPath: path)
+    let server = try LoopbackServer(atPath: path) { _, connection in
+      connection.send(.init("here"))
+    }
+    let url = try #require(URL(string: "http://\(host)/"))
+    _ = try await HTTPDataOperation(url, session: session).run().get()
+    let sent = server.requests.map { $0["Cookie"]?.components(separatedBy: "; ") ?? [] }
+    #expect(sent.map(Set.init) == [expected])
+  }
+
   @Test func `a file of certificates that is missing is an error that says so`() async throws {
     let server = try await CertificateServer()
     defer { server.end() }
@@ -91,18 +130,21 @@ private final class CertificateServer: Sendable {
   private let folder: TemporaryFolder
   private let process: RunningProgram
 
-  /// - Parameter options: More options for `openssl s_server`.
-  init(_ options: String...) async throws {
+  /// - Parameters:
+  ///   - options: More options for `openssl s_server`.
+  ///   - answer: The response for the path `/answer`; nil for a page of openssl for each path.
+  init(_ options: String..., answering answer: String? = nil) async throws {
     let openssl = try #require(TestCertificate.openssl)
     folder = try TemporaryFolder()
     (key, certificate) = try await TestCertificate.make(in: folder)
+    if let answer { try Data(answer.utf8).write(to: folder["answer"]) }
     let port = try LoopbackServer.unusedPort()
     let (process, output) = try Self.start(
       openssl,
       [
         "s_server", "-accept", "127.0.0.1:\(port)", "-key", key.path, "-cert", certificate.path,
-        "-www",
-      ] + options)
+        answer == nil ? "-www" : "-HTTP",
+      ] + options, in: folder.path)
     self.process = process
     url = try #require(URL(string: "https://localhost:\(port)/"))
     // openssl prints ACCEPT when it listens.
@@ -120,10 +162,11 @@ private final class CertificateServer: Sendable {
   }
 
   private static func start(
-    _ program: String, _ arguments: [String]
+    _ program: String, _ arguments: [String], in folder: String
   ) throws -> (process: RunningProgram, output: FileHandle) {
     let pipe = Pipe()
-    let process = try TestProgram(program, arguments).start(output: pipe.fileHandleForWriting)
+    let process = try TestProgram(program, arguments, in: folder)
+      .start(output: pipe.fileHandleForWriting)
     try pipe.fileHandleForWriting.close()
     return (process, pipe.fileHandleForReading)
   }

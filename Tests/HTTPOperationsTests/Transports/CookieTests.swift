@@ -11,8 +11,8 @@ import Testing
 
 /// Cookies, of a server that is a proxy for all hosts.
 @Suite(.timeLimit(.minutes(10))) struct CookieTests {
-  /// Sets the cookies in the query of a request, which are separated by `|`. The path `/redirect/HOST`
-  /// redirects.
+  /// Sets the cookies in the query of a request, which are separated by `|`. The path
+  /// `/redirect/HOST` redirects.
   private static func server() throws -> LoopbackServer {
     try LoopbackServer { request, connection in
       let query = request.path.split(separator: "?").dropFirst().first ?? ""
@@ -147,13 +147,17 @@ import Testing
   {
     let server = try Self.server()
     let session = Self.session(server)
+    let address = "127.0.0.1:\(server.port)/"
     try await Self.get(
-      "127.0.0.1/", setting: "own=1; Secure", "whole=2; Domain=127.0.0.1", "part=3; Domain=0.0.1",
+      address, setting: "own=1; Secure", "whole=2; Domain=127.0.0.1", "part=3; Domain=0.0.1",
       in: session)
-    try await Self.get("127.0.0.1/", in: session)
+    try await Self.get(address, in: session)
     #expect(Self.sent(to: server) == ["own=1", "whole=2"])
-    try await Self.get("127.0.0.2/", in: session)
+    // It was not sent to a proxy, unlike the next one.
+    #expect(server.requests.last?.path == "/")
+    try await Self.get("198.0.0.1/", in: session)
     #expect(Self.sent(to: server) == [])
+    #expect(server.requests.last?.path == "http://198.0.0.1/")
   }
 
   @Test func `N20: a redirect to another host takes no cookies there`() async throws {

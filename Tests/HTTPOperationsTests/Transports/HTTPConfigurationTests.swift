@@ -115,9 +115,14 @@ import Testing
       unsafe unsetenv("no_proxy")
       unsafe unsetenv("NO_PROXY")
       let (system, none) = (HTTPConfiguration(), HTTPConfiguration.withoutProxy)
-      for (configuration, text) in [(system, "from the proxy"), (none, "from the server")] {
-        let fetch = HTTPDataOperation(server.url(), session: HTTPSession(configuration))
-        #expect(try await fetch.run().get().body == Data(text.utf8))
+      let remote = try #require(URL(string: "http://nohost.invalid/"))
+      for (configuration, url, text) in [
+        (system, remote, "from the proxy"), (none, remote, nil),
+        // Not even the system's proxy is used for a loopback address.
+        (system, server.url(), "from the server"), (none, server.url(), "from the server"),
+      ] {
+        let outcome = await HTTPDataOperation(url, session: HTTPSession(configuration)).run()
+        #expect(outcome.result?.body == text.map { Data($0.utf8) }, "\(outcome)")
       }
     }
   }
@@ -189,7 +194,7 @@ import Testing
   @Test func `an invalid proxy is an error without its password`() async throws {
     var configuration = HTTPConfiguration()
     configuration.proxy = .url(try #require(URL(string: "ftp://user:secret@127.0.0.1:1")))
-    let url = try #require(URL(string: "http://127.0.0.1:1/"))
+    let url = try #require(URL(string: "http://nohost.invalid/"))
     let outcome = await HTTPDataOperation(url, session: HTTPSession(configuration)).run()
     let error = try #require(outcome.error as? HTTPTransferError, "\(outcome)")
     #expect(error.reason == .badRequest("the URL of the proxy is not valid"))
