@@ -21,12 +21,14 @@ public import Foundation
 /// ends the request at once. With an ``HTTPCache``, the server need not send a body again that has
 /// not changed.
 ///
-/// All errors of the operation conform to ``HTTPRequestError``:
+/// Without interceptors, all errors of the operation conform to ``HTTPRequestError``:
 ///
 /// - ``HTTPStatusError``: the server refused the request.
 /// - ``HTTPTransferError``: there was no response, or only a part of one.
 /// - ``HTTPBodyLimitError``: the response is too large.
 /// - ``HTTPRedirectError``: a redirect is invalid, or there are too many.
+///
+/// The error of an ``HTTPInterceptor`` of the session is the error of the run, whatever its type is.
 public struct HTTPDataOperation: ComposableOperation {
   private let request: URLRequest
   private let options: HTTPRequestOptions
@@ -74,7 +76,8 @@ public struct HTTPDataOperation: ComposableOperation {
 
   /// Sends the request and returns the response.
   ///
-  /// - Throws: An ``HTTPRequestError``, and `CancellationError` if the run is cancelled.
+  /// - Throws: An ``HTTPRequestError``, the error of an interceptor, and `CancellationError` if the
+  ///   run is cancelled.
   public func perform(in context: OperationContext) async throws -> HTTPDataResponse {
     guard let cache, let cached = CachedRequest(request, in: session) else {
       return try await send(request, in: context)

@@ -66,7 +66,8 @@ internal import SystemSupport
 /// other request. A cancellation ends the request at once; the run ends when the bytes that are
 /// being written are written.
 ///
-/// All of its errors conform to ``HTTPRequestError``:
+/// All of its errors, except those of an ``HTTPInterceptor`` of the session, conform to
+/// ``HTTPRequestError``:
 ///
 /// - ``HTTPFileError``: the file cannot be written, another download is writing it, or it has
 ///   another hash than the expected one. No other attempt is made after it.
@@ -140,7 +141,8 @@ public struct HTTPDownloadOperation: ComposableOperation {
 
   /// Downloads the file.
   ///
-  /// - Throws: An ``HTTPRequestError``, and `CancellationError` if the run is cancelled.
+  /// - Throws: An ``HTTPRequestError``, the error of an interceptor, and `CancellationError` if the
+  ///   run is cancelled.
   public func perform(in context: OperationContext) async throws -> HTTPDownload {
     do {
       guard let path = destination.pathOfFile else {

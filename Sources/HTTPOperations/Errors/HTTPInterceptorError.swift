@@ -4,9 +4,9 @@ public import Foundation
 /// be sent again.
 ///
 /// The error of an interceptor is normally the error of the request. This one takes its place only
-/// if `retryingHTTP` would otherwise repeat a request that a server may have processed: if the error
-/// of the interceptor is an ``HTTPRequestError`` that is retryable, such as the timeout of a GET that
-/// the interceptor sends, and the request may not be repeated, such as a POST.
+/// if `retryingHTTP` would otherwise repeat a request that a server may have processed: if the
+/// error of the interceptor is an ``HTTPRequestError`` that is retryable, such as the timeout of a
+/// GET that the interceptor sends, and the request may not be repeated, such as a POST.
 public struct HTTPInterceptorError: HTTPRequestError {
   /// The request that was sent, not a request of the interceptor.
   public let request: HTTPRequestSummary

@@ -7,19 +7,20 @@ public struct HTTPTransferError: HTTPRequestError {
   public enum Reason: Sendable, Hashable {
     /// The host name has no address.
     case hostNotFound
-    /// The host does not exist, or no server listens on the port; or the proxy cannot be reached, or
-    /// cannot connect.
+    /// The host does not exist, or no server listens on the port; or the proxy cannot be reached,
+    /// or cannot connect.
     case cannotConnect
     /// The process or the system has too many open files for another connection.
     case tooManyOpenFiles
     /// The request waited too long, because as many others as the session permits were running.
     case connectionsInUse
-    /// The request was made inside the functions of streams that hold all connections to the host, so
-    /// it would wait for itself.
+    /// The request was made inside the functions of streams that hold all connections to the host,
+    /// so it would wait for itself.
     case deadlock
     /// There is no network.
     case offline
-    /// The request exceeded a limit of time, which is the ``HTTPTransferError/timeout`` of the error.
+    /// The request exceeded a limit of time, which is the ``HTTPTransferError/timeout`` of the
+    /// error.
     case timedOut
     /// The connection was lost before the end of the response.
     case connectionLost
@@ -35,8 +36,8 @@ public struct HTTPTransferError: HTTPRequestError {
     case badRequest(String)
     /// The body cannot be decompressed, or has an unknown coding.
     case undecodableBody
-    /// Another error, with the code of libcurl or the `errno` of the system; on Apple platforms, with
-    /// the code of the `URLError`.
+    /// Another error, with the code of libcurl or the `errno` of the system; on Apple platforms,
+    /// with the code of the `URLError`.
     case other(code: Int)
   }
 

@@ -5,8 +5,8 @@ public import Foundation
   public import FoundationNetworking
 #endif
 
-/// An interceptor that sends a bearer token to a host, and obtains a new one when the server refuses
-/// it (RFC 6750).
+/// An interceptor that sends a bearer token to a host, and obtains a new one when the server
+/// refuses it (RFC 6750).
 ///
 /// ```swift
 /// import HTTPOperations
@@ -17,8 +17,8 @@ public import Foundation
 /// let session = HTTPSession(interceptors: [token])
 /// ```
 ///
-/// It sets `Authorization` for requests to this host, by `https`, or by `http` to a loopback address,
-/// which no proxy receives. No other request gets the token, also after a redirect.
+/// It sets `Authorization` for requests to this host, by `https`, or by `http` to a loopback
+/// address, which no proxy receives. No other request gets the token, also after a redirect.
 ///
 /// The first request that needs a token runs the login. All requests that need it at the same time
 /// wait for that one login (single-flight), and its error is the error of each of them. A request
@@ -27,8 +27,8 @@ public import Foundation
 ///
 /// After a 401, the token is not used again, and the request is sent once more with a new token. If
 /// the token was already replaced, it is sent with the current one, without another login. If that
-/// token is refused, too, the error is the ``HTTPStatusError`` of the 401, and the next request runs
-/// the login. ``invalidate()`` removes the token, such as at a logout.
+/// token is refused, too, the error is the ``HTTPStatusError`` of the 401, and the next request
+/// runs the login. ``invalidate()`` removes the token, such as at a logout.
 ///
 /// The login may use the same session: its own requests are sent without a token. An
 /// ``HTTPDecodingError`` of the login has no body, because that contains a token.

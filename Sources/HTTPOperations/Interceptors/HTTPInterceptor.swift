@@ -22,19 +22,19 @@
 /// let session = HTTPSession(interceptors: [ClientVersion()])
 /// ```
 ///
-/// A session calls ``willSend(_:)`` of its interceptors in the order of their list, for every request
-/// that it sends: for each redirect and each repetition, too. What they set is in that request only.
-/// A request that is redirected begins again without it, so nothing that they add to a request
-/// reaches another server.
+/// A session calls ``willSend(_:)`` of its interceptors in the order of their list, for every
+/// request that it sends: for each redirect and each repetition, too. What they set is in that
+/// request only. A request that is redirected begins again without it, so nothing that they add to
+/// a request reaches another server.
 ///
-/// If the status of the response is 400 or more, it calls
-/// ``shouldSendAgain(_:after:repetition:)`` in the reverse order, until an interceptor returns true. A
-/// request is sent again at most 3 times. After that, its response is an error as without interceptors.
+/// If the status of the response is 400 or more, it calls ``shouldSendAgain(_:after:repetition:)``
+/// in the reverse order, until an interceptor returns true. A request is sent again at most 3
+/// times. After that, its response is an error as without interceptors.
 ///
 /// An error of an interceptor is the error of the request. If it is an ``HTTPRequestError``, it
-/// determines whether `retryingHTTP` sends the request again. After the request was sent, it does so
-/// only if the request may be repeated; otherwise the error is an ``HTTPInterceptorError``, which
-/// contains that of the interceptor.
+/// determines whether `retryingHTTP` sends the request again. After the request was sent, it does
+/// so only if the request may be repeated; otherwise the error is an ``HTTPInterceptorError``,
+/// which contains that of the interceptor.
 ///
 /// Interceptors run in the task of the operation, so a cancellation of the operation cancels them.
 /// They hold no connection while they wait, so they can send requests of their own, also with the
@@ -44,10 +44,10 @@
 public protocol HTTPInterceptor: Sendable {
   /// Changes a request that is about to be sent.
   ///
-  /// It may change headers, the path and the query. It may replace the `httpBody`, which is the body
-  /// if that is in memory; files, forms and sequences are not in the request. Setting an `httpBody`
-  /// in place of one of those, or changing the method or the server (scheme, host or port), ends the
-  /// request in an ``HTTPTransferError``.
+  /// It may change headers, the path and the query. It may replace the `httpBody`, which is the
+  /// body if that is in memory; files, forms and sequences are not in the request. Setting an
+  /// `httpBody` in place of one of those, or changing the method or the server (scheme, host or
+  /// port), ends the request in an ``HTTPTransferError``.
   ///
   /// - Parameter request: The request, with the headers of the session.
   /// - Returns: The request to send.
@@ -56,13 +56,14 @@ public protocol HTTPInterceptor: Sendable {
 
   /// Decides whether to send a request again.
   ///
-  /// The server has received the request. Return true for a request that is not idempotent, such as a
-  /// POST, only if the status says that it was not processed.
+  /// The server has received the request. Return true for a request that is not idempotent, such as
+  /// a POST, only if the status says that it was not processed.
   ///
   /// - Parameters:
   ///   - request: The request as it was sent, without its body.
   ///   - response: A response whose status is 400 or more.
-  ///   - repetition: The number of the repetition among those that this interceptor requests, from 1.
+  ///   - repetition: The number of the repetition among those that this interceptor requests, from
+  ///     1.
   /// - Returns: Whether to send the request again.
   /// - Throws: An error that ends the request.
   func shouldSendAgain(

@@ -1,6 +1,7 @@
 internal import CompositeOperations
 
-// A program that logs or dumps a value must not publish the secrets in it. The properties have them.
+// A program that logs or dumps a value must not publish the secrets in it. The properties have
+// them.
 
 extension HTTPHeaders: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
   /// The names, and the values of some headers that never have secrets.
@@ -15,8 +16,8 @@ extension HTTPHeaders: CustomStringConvertible, CustomDebugStringConvertible, Cu
 extension HTTPHeaders.Field: CustomStringConvertible, CustomDebugStringConvertible,
   CustomReflectable
 {
-  /// The headers without secrets, in lower case. A list of those with secrets could not be complete:
-  /// keys have names such as `X-Api-Key`, and a `Location` may have a signature.
+  /// The headers without secrets, in lower case. A list of those with secrets could not be
+  /// complete: keys have names such as `X-Api-Key`, and a `Location` may have a signature.
   private static let shown: Set = [
     "accept", "accept-encoding", "accept-language", "accept-ranges", "age", "allow",
     "cache-control", "connection", "content-encoding", "content-language", "content-length",

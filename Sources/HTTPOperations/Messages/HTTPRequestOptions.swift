@@ -36,8 +36,8 @@ public struct HTTPRequestOptions: Sendable, Hashable {
   public var errorBodyLimit: Int
   /// How bodies are decoded.
   public var bodyDecoding: BodyDecoding
-  /// The maximum size of a downloaded file, decompressed, in bytes; nil for no limit. A larger one is
-  /// an ``HTTPBodyLimitError``, as soon as its size is known.
+  /// The maximum size of a downloaded file, decompressed, in bytes; nil for no limit. A larger one
+  /// is an ``HTTPBodyLimitError``, as soon as its size is known.
   public var downloadLimit: Int?
 
   /// Creates options.

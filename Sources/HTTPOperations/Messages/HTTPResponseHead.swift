@@ -8,13 +8,13 @@ public struct HTTPResponseHead: Sendable, Hashable {
   public let status: Int
   /// The headers.
   public let headers: HTTPHeaders
-  /// The codings in which the body is delivered, such as `aws-chunked`; nil if it has none, or if all
-  /// were undone. Not nil only for ``HTTPRequestOptions/BodyDecoding/lenient``, or if the request has
-  /// an `Accept-Encoding` of its own.
+  /// The codings in which the body is delivered, such as `aws-chunked`; nil if it has none, or if
+  /// all were undone. Not nil only for ``HTTPRequestOptions/BodyDecoding/lenient``, or if the
+  /// request has an `Accept-Encoding` of its own.
   public private(set) var undecodedCoding: String?
 
-  /// How long the phases of the request took; nil on Apple platforms and from a fake server. It is not
-  /// a part of what `==` compares.
+  /// How long the phases of the request took; nil on Apple platforms and from a fake server. It is
+  /// not a part of what `==` compares.
   public let timings: HTTPTimings?
 
   package init(url: URL, status: Int, headers: HTTPHeaders, timings: HTTPTimings? = nil) {
@@ -46,8 +46,8 @@ extension HTTPResponseHead {
 }
 
 extension HTTPHeaders {
-  /// Whether `Last-Modified` is at least a second before `Date`. What was modified in the current second
-  /// may be modified in it again.
+  /// Whether `Last-Modified` is at least a second before `Date`. What was modified in the current
+  /// second may be modified in it again.
   var isModifiedBeforeDate: Bool {
     guard let modified = self["Last-Modified"].flatMap({ HTTPDate.date(from: $0) }),
       let now = self["Date"].flatMap({ HTTPDate.date(from: $0) })

@@ -8,8 +8,8 @@
 /// }
 /// ```
 ///
-/// The time in which the request waits because too many others of its host are running does not count.
-/// Only on Linux.
+/// The time in which the request waits because too many others of its host are running does not
+/// count. Only on Linux.
 public struct HTTPTimings: Sendable, Hashable {
   /// The time of the lookup of the host; zero on a connection that was used before.
   public let nameLookup: Duration

@@ -18,16 +18,17 @@ public import Foundation
 /// }
 /// ```
 ///
-/// The result of the function is the result of the operation. When the function returns, the request
-/// ends, and the rest of its body is not received. A slow function makes the server wait (back
-/// pressure), without a timeout. A connection is in use until then, so give requests that take long a
-/// session of their own if there may be as many as its `connectionsPerHost`. A request that the
-/// function makes to the same host and with the same session ends in a
+/// The result of the function is the result of the operation. When the function returns, the
+/// request ends, and the rest of its body is not received. A slow function makes the server wait
+/// (back pressure), without a timeout. A connection is in use until then, so give requests that
+/// take long a session of their own if there may be as many as its `connectionsPerHost`. A request
+/// that the function makes to the same host and with the same session ends in a
 /// ``HTTPTransferError/Reason/deadlock`` if such functions hold all connections.
 ///
-/// If the connection is lost, the function has received a part of the body, and the sequence ends in
-/// an ``HTTPTransferError``. All errors of the operation, except those of the function itself,
-/// conform to ``HTTPRequestError``, as for ``HTTPDataOperation``.
+/// If the connection is lost, the function has received a part of the body, and the sequence ends
+/// in an ``HTTPTransferError``. All errors of the operation, except those of the function itself
+/// and of an ``HTTPInterceptor`` of the session, conform to ``HTTPRequestError``, as for
+/// ``HTTPDataOperation``.
 public struct HTTPStreamOperation<Success: Sendable>: ComposableOperation {
   private let request: URLRequest
   private let options: HTTPRequestOptions
@@ -74,8 +75,8 @@ public struct HTTPStreamOperation<Success: Sendable>: ComposableOperation {
 
   /// Sends the request, and receives the response with the function.
   ///
-  /// - Throws: An ``HTTPRequestError``, the error of the function, and `CancellationError` if the run
-  ///   is cancelled.
+  /// - Throws: An ``HTTPRequestError``, the error of the function or of an interceptor, and
+  ///   `CancellationError` if the run is cancelled.
   public func perform(in context: OperationContext) async throws -> Success {
     var request = request
     let body = try HTTPRequestBody(takenFrom: &request, of: summary)

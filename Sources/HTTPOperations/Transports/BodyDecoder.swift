@@ -41,8 +41,8 @@ final class BodyDecoder {
   /// Adds the next bytes of the body, after ``next()`` has returned nil.
   func add(_ bytes: [UInt8]) { stages[0].add(bytes) }
 
-  /// - Returns: Nil if more input is needed. No bytes after much work without output: then the caller
-  ///   can check for a cancellation and call it again.
+  /// - Returns: Nil if more input is needed. No bytes after much work without output: then the
+  ///   caller can check for a cancellation and call it again.
   /// - Throws: An error if the body is invalid.
   func next() throws(HTTPTransportError) -> [UInt8]? { try next(stages.count - 1) }
 

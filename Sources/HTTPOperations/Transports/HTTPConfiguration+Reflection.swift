@@ -1,6 +1,7 @@
 internal import Foundation
 
-// A program that logs or dumps a value must not publish the secrets in it. The properties have them.
+// A program that logs or dumps a value must not publish the secrets in it. The properties have
+// them.
 
 extension HTTPConfiguration: CustomReflectable {
   /// The headers, the proxy and the certificates without secrets.

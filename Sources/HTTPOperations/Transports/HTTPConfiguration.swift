@@ -61,9 +61,9 @@ public struct HTTPConfiguration: Sendable, Hashable {
   /// handshake of TLS. Nil for no other limit than ``timeout``. Only for Linux.
   public var connectTimeout: Duration?
   /// The maximum time from the end of the request until the first line of a response arrives. It
-  /// begins when libcurl has taken the last bytes of the request. Up to 64 KB of them may not be sent
-  /// yet if the connection is slow, so that sending them counts, too. Nil for no other limit than
-  /// ``timeout``. Only for Linux.
+  /// begins when libcurl has taken the last bytes of the request. Up to 64 KB of them may not be
+  /// sent yet if the connection is slow, so that sending them counts, too. Nil for no other limit
+  /// than ``timeout``. Only for Linux.
   public var responseTimeout: Duration?
   /// The maximum number of connections, and of requests at the same time, to a host. Further
   /// requests wait for at most ``connectionWait``. A request that is made inside the function of a
@@ -82,8 +82,8 @@ public struct HTTPConfiguration: Sendable, Hashable {
   /// The proxy.
   ///
   /// A request to a loopback address (`localhost`, 127.0.0.0/8 or `::1`) is never sent through a
-  /// proxy: bearer tokens and `Secure` cookies may be sent to these without TLS. On Apple platforms,
-  /// `URLSession` decides about that.
+  /// proxy: bearer tokens and `Secure` cookies may be sent to these without TLS. On Apple
+  /// platforms, `URLSession` decides about that.
   public var proxy = Proxy.system
   /// The path of a Unix socket, such as `/var/run/docker.sock`, to which all requests and redirects
   /// are sent; nil to connect to the hosts of their URLs. No proxy is used, and each request has a
@@ -94,13 +94,13 @@ public struct HTTPConfiguration: Sendable, Hashable {
   /// ``HTTPTransferError/Reason/badRequest(_:)``.
   public var unixSocket: String?
   /// Whether the session keeps the cookies of servers, until its end, and sends them with its later
-  /// requests and redirects to the hosts and paths that they are for (RFC 6265). `Secure` cookies are
-  /// sent only by https and to loopback addresses. The `Cookie` of a request is added to them; if
-  /// the cookies of the session for it have more than 8,190 bytes, libcurl omits some of them, and
-  /// the `Cookie` of the request. The number of cookies that a session keeps is not limited.
+  /// requests and redirects to the hosts and paths that they are for (RFC 6265). `Secure` cookies
+  /// are sent only by https and to loopback addresses. The `Cookie` of a request is added to them;
+  /// if the cookies of the session for it have more than 8,190 bytes, libcurl omits some of them,
+  /// and the `Cookie` of the request. The number of cookies that a session keeps is not limited.
   ///
-  /// A cookie for all hosts of a public suffix, such as `co.uk`, is refused. libcurl needs libpsl for
-  /// that. Without it, requests end in a ``HTTPTransferError/Reason/badRequest(_:)``. On Apple
+  /// A cookie for all hosts of a public suffix, such as `co.uk`, is refused. libcurl needs libpsl
+  /// for that. Without it, requests end in a ``HTTPTransferError/Reason/badRequest(_:)``. On Apple
   /// platforms, `URLSession` keeps the cookies.
   public var keepsCookies = false
   /// The certificates for TLS.

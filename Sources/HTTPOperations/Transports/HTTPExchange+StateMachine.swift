@@ -171,8 +171,8 @@ extension HTTPExchange {
 
     /// - Returns: Whether to tell the transport.
     mutating func cancelled(by error: any Error) -> Bool {
-      // The bytes that have arrived are not used after a cancellation. A late error of the sender has
-      // no effect.
+      // The bytes that have arrived are not used after a cancellation. A late error of the sender
+      // has no effect.
       if isCancelled || end != nil && !(error is CancellationError) { return false }
       cancellation = error
       return end == nil

@@ -71,15 +71,16 @@ package final class HTTPExchange: Sendable {
     transport.update(self)
   }
 
-  /// Ends an exchange that its head has decided after 5 seconds, unless the task is cancelled before.
+  /// Ends an exchange that its head has decided after 5 seconds, unless the task is cancelled
+  /// before.
   func endLate() async {
     if hasEnded { return }
     do { try await Task.sleep(for: .seconds(5)) } catch { return }
     cancel()
   }
 
-  /// Calls a function of the user, for whose requests the connection of this exchange does not become
-  /// free.
+  /// Calls a function of the user, for whose requests the connection of this exchange does not
+  /// become free.
   func whileHeld<Value>(
     _ body: nonisolated(nonsending) () async throws -> Value
   ) async throws -> Value {
@@ -133,8 +134,8 @@ package final class HTTPExchange: Sendable {
 
   /// Takes bytes of the request to send.
   ///
-  /// - Returns: How many bytes were copied to the buffer, 0 at the end of the body. Nil if there are
-  ///   none yet: then try again after an update.
+  /// - Returns: How many bytes were copied to the buffer, 0 at the end of the body. Nil if there
+  ///   are none yet: then try again after an update.
   package func takeBytes(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
     machine.withLock { unsafe $0.taken(into: buffer) }
   }

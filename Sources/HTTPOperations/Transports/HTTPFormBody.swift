@@ -81,8 +81,8 @@ final class HTTPFormReader: Sendable {
     }
   }
 
-  /// Checks that a file does not contain the delimiter. The boundary is random, but the contents may
-  /// be from a server that has received it in an earlier request.
+  /// Checks that a file does not contain the delimiter. The boundary is random, but the contents
+  /// may be from a server that has received it in an earlier request.
   private func check(_ bytes: [UInt8], _ state: inout State) throws(FileError) {
     let seam = state.end + bytes.prefix(delimiter.count)
     state.end = Array((bytes.count < delimiter.count ? seam : bytes).suffix(delimiter.count))

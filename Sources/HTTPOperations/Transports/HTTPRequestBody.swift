@@ -79,7 +79,8 @@ extension HTTPRequestBody {
     }
   }
 
-  /// Adds the bytes of files or of a sequence to an exchange, and reports what has been sent, until its end.
+  /// Adds the bytes of files or of a sequence to an exchange, and reports what has been sent, until
+  /// its end.
   func send(on exchange: HTTPExchange, progress: TransferProgress?) async {
     do {
       switch self {

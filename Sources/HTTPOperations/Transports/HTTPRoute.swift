@@ -5,8 +5,8 @@ internal import SystemSupport
   internal import FoundationNetworking
 #endif
 
-/// The path of a request through redirects. They are followed here and not by the transport, so that
-/// all transports treat credentials and bodies alike.
+/// The path of a request through redirects. They are followed here and not by the transport, so
+/// that all transports treat credentials and bodies alike.
 struct HTTPRoute {
   /// The next request.
   private(set) var request: URLRequest
@@ -178,7 +178,8 @@ extension HTTPRoute {
     return headers
   }
 
-  /// Whether a text is a token (RFC 9110, section 5.6.2). Other texts could add lines to the request.
+  /// Whether a text is a token (RFC 9110, section 5.6.2). Other texts could add lines to the
+  /// request.
   private static func isToken(_ text: String) -> Bool {
     !text.isEmpty
       && text.utf8.allSatisfy {

@@ -35,7 +35,8 @@ public final class HTTPSession: Sendable {
   ///
   /// - Parameters:
   ///   - configuration: The configuration.
-  ///   - interceptors: The interceptors of its requests, in the order in which they change a request.
+  ///   - interceptors: The interceptors of its requests, in the order in which they change a
+  ///     request.
   /// - Precondition: The `timeout`, the `connectTimeout`, the `responseTimeout`, the
   ///   `connectionsPerHost`, the `connectionWait` and the `headerLimit` of the configuration are
   ///   positive.
@@ -132,11 +133,12 @@ public final class HTTPSession: Sendable {
       } catch let error as HTTPTransportError where error.wasRefused {
         refusals += 1
         if refusals > Self.refusalLimit { throw HTTPTransferError(error, of: summary) }
-        // Another connection may end, too, before it has processed all requests that wait for it. The
-        // first request of a connection is processed.
+        // Another connection may end, too, before it has processed all requests that wait for it.
+        // The first request of a connection is processed.
         needsNewConnection = refusals > 2
       } catch let error as HTTPTransportError {
-        // The server has closed the idle connection on which the request was sent, or would have been.
+        // The server has closed the idle connection on which the request was sent, or would have
+        // been.
         guard error.wasIdle, summary.isRepeatable || !error.wasSent, !needsNewConnection else {
           throw HTTPTransferError(error, of: summary)
         }

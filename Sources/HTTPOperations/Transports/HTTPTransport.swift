@@ -22,8 +22,8 @@ package struct HTTPTransportRequest: Sendable {
   package enum Body: Sendable {
     case none
     case bytes([UInt8])
-    /// The bytes are added to the exchange while it runs. The count is nil if it is unknown. If they
-    /// are those of a file, a transport may read it itself.
+    /// The bytes are added to the exchange while it runs. The count is nil if it is unknown. If
+    /// they are those of a file, a transport may read it itself.
     case stream(byteCount: Int?, file: URL?)
 
     /// The number of bytes; nil if it is unknown.

@@ -1,7 +1,7 @@
 internal import CompositeOperations
 
-/// A connection that is in use until a function of the user returns. A request that the function waits
-/// for cannot wait for it.
+/// A connection that is in use until a function of the user returns. A request that the function
+/// waits for cannot wait for it.
 final class HeldConnection: Sendable {
   /// Those of the functions that the current task is part of.
   @TaskLocal private static var enclosing: [HeldConnection] = []

@@ -10,8 +10,8 @@ internal import CZlib
   /// How many bytes of the input have been used.
   private var offset = 0
   private var state = State.new
-  /// Whether this is a member after the first, without output yet. It may be other bytes that follow
-  /// the data.
+  /// Whether this is a member after the first, without output yet. It may be other bytes that
+  /// follow the data.
   private var isUnproven = false
   private let isGzip: Bool
   /// Whether bytes after the end of the data are ignored.

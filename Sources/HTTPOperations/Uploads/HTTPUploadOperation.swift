@@ -19,7 +19,8 @@ internal import SystemSupport
 /// The run reports its progress in sent bytes, starting again after a redirect and in another
 /// attempt. A cancellation ends the request at once.
 ///
-/// All of its errors except the errors of an encoder conform to ``HTTPRequestError``:
+/// All of its errors, except those of an encoder or of an ``HTTPInterceptor`` of the session,
+/// conform to ``HTTPRequestError``:
 ///
 /// - ``HTTPFileError``: the file cannot be read, or a file of a form has changed its size.
 /// - ``HTTPStatusError``: the server refused the request.
@@ -74,8 +75,8 @@ public struct HTTPUploadOperation: ComposableOperation {
 
   /// Sends the request and returns the response.
   ///
-  /// - Throws: An ``HTTPRequestError``, the error of an encoder, and `CancellationError` if the run
-  ///   is cancelled.
+  /// - Throws: An ``HTTPRequestError``, the error of an encoder or of an interceptor, and
+  ///   `CancellationError` if the run is cancelled.
   public func perform(in context: OperationContext) async throws -> HTTPDataResponse {
     if ["GET", "HEAD"].contains(summary.method) {
       throw HTTPTransferError.bodyOfNoUse(in: summary)

@@ -128,14 +128,14 @@
       isHTTP2 || request.url.scheme?.lowercased() == "https" && !isHTTP1
     }
 
-    /// Whether bytes that have arrived on an idle connection are a mistake of the server. With TLS or
-    /// HTTP/2, they may have another meaning.
+    /// Whether bytes that have arrived on an idle connection are a mistake of the server. With TLS
+    /// or HTTP/2, they may have another meaning.
     func checksIdleConnections(_ request: HTTPTransportRequest) -> Bool {
       !isHTTP2 && request.url.scheme?.lowercased() == "http"
     }
 
-    /// Whether a request must be the only one of its connection. Connections of a Unix socket have no
-    /// addresses, by which an idle one could be checked.
+    /// Whether a request must be the only one of its connection. Connections of a Unix socket have
+    /// no addresses, by which an idle one could be checked.
     func needsOwnConnection(_ request: HTTPTransportRequest) -> Bool {
       unixSocket != nil
         || isHTTP2 && !Self.canReusePlainHTTP2 && request.url.scheme?.lowercased() == "http"

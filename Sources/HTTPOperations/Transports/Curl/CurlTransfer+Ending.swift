@@ -120,8 +120,8 @@
       .microseconds(unsafe composite_curl_time(transfer.handle, info))
     }
 
-    /// The times until now. libcurl also measures them if it uses a connection again, and counts them
-    /// from the beginning.
+    /// The times until now. libcurl also measures them if it uses a connection again, and counts
+    /// them from the beginning.
     init(_ transfer: CurlTransfer) {
       let lookup = Self.time(transfer, CURLINFO_NAMELOOKUP_TIME_T)
       let connect = Self.time(transfer, CURLINFO_CONNECT_TIME_T)

@@ -41,10 +41,11 @@
       var waiting = FIFOQueue<(exchange: HTTPExchange, since: Int64)>()
       /// The time at which the last request began, in nanoseconds.
       var lastBegin = Int64.min
-      /// The transfer that may open a connection, while its request is not sent yet. Others wait for
-      /// it for a limited time, because they may use the same connection of HTTP/2.
+      /// The transfer that may open a connection, while its request is not sent yet. Others wait
+      /// for it for a limited time, because they may use the same connection of HTTP/2.
       var opener: (transfer: ObjectIdentifier, deadline: Int64)?
-      /// Whether the last request was sent with a version before HTTP/2, or has not connected in time.
+      /// Whether the last request was sent with a version before HTTP/2, or has not connected in
+      /// time.
       var needsManyConnections = false
     }
 
@@ -225,8 +226,8 @@
   /// What the callbacks of transfers report: the exchanges whose users may have to be notified, and
   /// the sockets of connections.
   ///
-  /// It takes longer to resume a task than to receive a few kilobytes. So the users are not notified
-  /// of each part of a body, but of many parts that arrive one after another.
+  /// It takes longer to resume a task than to receive a few kilobytes. So the users are not
+  /// notified of each part of a body, but of many parts that arrive one after another.
   final class CurlNews {
     /// How many bytes are received at most until the users are notified.
     private static let byteLimit = 256 << 10

@@ -26,8 +26,8 @@
 
     /// The error of a connection that could not be made.
     ///
-    /// - Parameter code: The `errno` of libcurl. It is 0 if the queue of the server is full, because
-    ///   libcurl then waits for a connection that has not begun.
+    /// - Parameter code: The `errno` of libcurl. It is 0 if the queue of the server is full,
+    ///   because libcurl then waits for a connection that has not begun.
     func error(_ code: Int32) -> HTTPTransportError {
       let code = code == 0 ? EAGAIN : code
       var problem = "\(SystemError(code: code))"
