@@ -147,7 +147,13 @@ import Testing
     put.httpMethod = "PUT"
     let missing = HTTPUploadOperation(put, from: .file(folder["missing"]))
     Self.expectNone(in: try #require(await missing.run().error as? HTTPFileError))
-    let proxied = HTTPDataOperation(request, session: HTTPSession(try Self.configuration))
+    // No proxy is used for the address of the server.
+    var remote = try #require(
+      request.url.flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: true) })
+    remote.host = "nohost.invalid"
+    var elsewhere = request
+    elsewhere.url = remote.url
+    let proxied = HTTPDataOperation(elsewhere, session: HTTPSession(try Self.configuration))
     Self.expectNone(in: try #require(await proxied.run().error as? HTTPTransferError))
     let post = OpenTelemetryExporter(to: try Self.url(server, "not"))
     do {
