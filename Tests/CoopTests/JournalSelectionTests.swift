@@ -77,7 +77,7 @@ import Testing
 
   @Test func `A7: a run that is in another state by then is left alone`() async throws {
     let journal = try await journal()
-    let selected = SelectedRuns(RunSelection(text: "order-"), because: "DECLINED", for: .retry)
+    let selected = SelectedRuns(RunSelection(text: "order-"), for: .retry)
     let names = try await selected.names(in: journal.store)
     #expect(names == ["order-2", "order-1"])
     // Another person is faster, and has deleted a run, too.
