@@ -475,7 +475,10 @@ import Testing
       "no action; expected list, show, cancel, retry, send, forget, check, copy, serve or init"
     ),
     (["x", "dance"], "unknown action dance; expected list"),
-    (["x", "list", "--fast"], "unknown option --fast; expected --flow, --reason, --since, "),
+    (
+      ["x", "list", "--fast"],
+      "unknown option --fast; expected --flow, --reason, --since, --state, --text, --json, --limit"
+    ),
     (["x", "list", "y"], "unexpected argument y; expected options"),
     (["x", "list", "--state", "good"], "invalid --state good; expected one of ready, running"),
     (["x", "list", "--flow"], "--flow without a value; expected the name of a flow"),
@@ -484,8 +487,14 @@ import Testing
     (["x", "show", "r", "--because", "z"], "expected --json, --live, --timeline, --trace"),
     (["x", "retry", "r", "--from", "-1"], "invalid --from -1; expected the number of a step"),
     (["x", "send", "r", "e"], "no JSON; expected RUN EVENT JSON options"),
-    (["x", "forget"], "expected either RUN, or --older-than AGE"),
-    (["x", "forget", "r", "--older-than", "1d"], "expected either RUN, or --older-than AGE"),
+    (
+      ["x", "forget"],
+      "expected either RUN, or --older-than AGE, such as --older-than 7d, or a selection"
+    ),
+    (
+      ["x", "forget", "r", "--older-than", "1d"],
+      "expected either RUN, or --older-than AGE, such as --older-than 7d, or a selection"
+    ),
     (["x", "forget", "--older-than", "7"], "invalid --older-than 7; expected a number and s, m"),
     (["x", "forget", "--older-than", "99999999999w"], "invalid --older-than 99999999999w"),
     (

@@ -37,7 +37,7 @@ import Testing
         }
         return await group.reduce(into: []) { $0.append($1) }
       }
-      #expect(results.count >= (mayEnd ? 30 : 100))
+      #expect(results.count >= (mayEnd ? 40 : 120))
       for (request, response) in results {
         let code = status(of: response)
         #expect(code.map(request.statuses.contains) == true, "\(request): \(response ?? "nothing")")
