@@ -88,14 +88,14 @@ struct RunListPage {
   /// The actions on all runs of a filtered list, each with their number.
   private var forms: HTML {
     guard let secret, query.isFiltered else { return "" }
-    let forms = [RunAction.cancel, .retry, .forget].compactMap { action -> HTML? in
+    let forms = RunAction.ofLists.compactMap { action -> HTML? in
       let states = query.state.map { [$0] } ?? action.states
       let number = counts.lazy.filter { count in
         // Only `coop flow run` continues runs of flow files.
         states.contains(count.state) && (query.flow ?? count.flow) == count.flow
           && (action == .cancel || count.flow != FlowRunBackend.flowName)
       }.reduce(0) { $0 + $1.count }
-      guard number > 0, query.state.map(action.canBeginIn) ?? true else { return nil }
+      guard number > 0, query.state.map(action.applies) ?? true else { return nil }
       let name = HTML(stringLiteral: action.rawValue)
       let title = HTML(stringLiteral: action.rawValue.capitalized)
       let reason: HTML =
@@ -105,7 +105,7 @@ struct RunListPage {
         <details id="\(name)"><summary>\(title) \(number.counted("run"))…</summary>
         <form method="post" action="\(attribute: "/runs/\(action.rawValue)\(query.parameters())")">
         <input type="hidden" name="form-secret" value="\(attribute: secret)">\(reason)
-        <label for="\(name)-number">Their number, to confirm<input id="\(name)-number" name="number"
+        <label for="\(name)-number">The number of runs, to confirm<input id="\(name)-number" name="number"
         inputmode="numeric" pattern="[0-9]+" autocomplete="off" required></label>
         <button>\(title) all of these runs</button></form></details>
 

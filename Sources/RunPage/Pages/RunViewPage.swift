@@ -129,7 +129,7 @@ struct RunViewPage {
     }
     // Only `coop flow run` continues a run of a flow file, and its steps wait for no events.
     let isFlowFile = flow != nil
-    if !run.state.hasEnded, !(isFlowFile && run.ownerHasEnded) {
+    if RunAction.cancel.applies(to: run.state), !(isFlowFile && run.ownerHasEnded) {
       forms.append(
         form(
           "cancel", "Cancel",
@@ -137,7 +137,7 @@ struct RunViewPage {
           <label for="reason">Reason<input id="reason" name="reason"></label>
           """, "Cancel the run and its child flows"))
     }
-    if !run.state.hasEnded, !isFlowFile {
+    if RunAction.send.applies(to: run.state), !isFlowFile {
       forms.append(
         form(
           "send", "Send an event",
@@ -148,7 +148,7 @@ struct RunViewPage {
           required>null</textarea></label>
           """, "Send the event"))
     }
-    if !isFlowFile, run.state.hasEnded || run.state == .stuck || run.state == .parked {
+    if RunAction.retry.applies(to: run.state), !isFlowFile {
       forms.append(
         form(
           "retry", "Retry",
@@ -157,7 +157,7 @@ struct RunViewPage {
           <input id="step" name="step" inputmode="numeric" pattern="[0-9]*"></label>
           """, "Retry the run"))
     }
-    if run.state.hasEnded, !isFlowFile {
+    if RunAction.forget.applies(to: run.state), !isFlowFile {
       forms.append(form("forget", "Forget", "", "Delete the run, its steps and its child flows"))
     }
     return "<div class=\"actions\">\n\(forms.joined())</div>\n\(continuation)"

@@ -14,8 +14,11 @@ package enum RunAction: String, CaseIterable, Sendable {
     }
   }
 
-  /// Whether it can change runs in a state.
-  func canBeginIn(_ state: RunState) -> Bool {
+  /// The actions that a person can do for all runs of a list.
+  static let ofLists = allCases.filter { !$0.states.isEmpty }
+
+  /// Whether it can change a run in a state.
+  func applies(to state: RunState) -> Bool {
     switch self {
     case .cancel, .send: !state.hasEnded
     case .retry: state.hasEnded || state == .stuck || state == .parked

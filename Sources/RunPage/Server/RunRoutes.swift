@@ -45,7 +45,8 @@
       ]
       for action in RunAction.allCases {
         routes["/run/\(action)"] = Route("POST") { try await $0.act(action, $1) }
-        if action.states.isEmpty { continue }
+      }
+      for action in RunAction.ofLists {
         routes["/runs/\(action)"] = Route("POST") { try await $0.actOnList(action, $1) }
       }
       return routes

@@ -184,22 +184,19 @@ struct JournalArguments {
     func invalid(_ text: String, _ expected: String) -> UsageError {
       UsageError("\(name): invalid \(option) \(RawPath(text)); expected \(expected)")
     }
+    func number(_ expected: String, from least: Int) throws(UsageError) -> Int {
+      let text = try value(expected)
+      guard let number = Int(text), number >= least else { throw invalid(text, expected) }
+      return number
+    }
     if Action.filters.contains(option) { isForSelection = true }
     switch option {
     case "--json": isJSON = true
     case "--live": isLive = true
     case "--reason": failure = try value("a part of a reason or an error")
-    case "--confirm":
-      let expected = "the number of the selected runs"
-      let text = try value(expected)
-      guard let number = Int(text), number >= 0 else { throw invalid(text, expected) }
-      confirmed = number
+    case "--confirm": confirmed = try number("the number of the selected runs", from: 0)
     case "--text": text = try value("a part of the names of runs")
-    case "--limit":
-      let expected = "a number of runs from 1"
-      let text = try value(expected)
-      guard let number = Int(text), number >= 1 else { throw invalid(text, expected) }
-      limit = number
+    case "--limit": limit = try number("a number of runs from 1", from: 1)
     case "--flow": flow = try value("the name of a flow")
     case "--address":
       let expected =
@@ -235,12 +232,7 @@ struct JournalArguments {
         throw invalid(text, "one of \(expected)")
       }
       states.insert(state)
-    case "--from":
-      let text = try value("the number of a step, from 0")
-      guard let number = Int(text), number >= 0 else {
-        throw invalid(text, "the number of a step, from 0")
-      }
-      step = number
+    case "--from": step = try number("the number of a step, from 0", from: 0)
     default:
       let expected = "a number and s, m, h, d or w, such as 7d"
       let text = try value(expected)
