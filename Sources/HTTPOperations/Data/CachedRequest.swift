@@ -35,7 +35,7 @@ struct CachedRequest: Sendable {
     for field in headers.fields { known[field.name.lowercased()] = headers[field.name] }
     for (name, value) in request.allHTTPHeaderFields ?? [:] { known[name.lowercased()] = value }
     if Self.conditions.contains(where: { known[$0] != nil }) { return nil }
-    if known["cache-control"]?.lowercased().contains("no-store") == true { return nil }
+    if HTTPHeaders.forbidsStoring(known["cache-control"]) { return nil }
     parts.user = nil
     parts.password = nil
     parts.fragment = nil

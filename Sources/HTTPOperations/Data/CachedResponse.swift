@@ -126,7 +126,11 @@ struct CachedResponse: Sendable {
 
 extension HTTPHeaders {
   /// Whether `Cache-Control` has `no-store`.
-  var forbidsStoring: Bool { self["Cache-Control"]?.lowercased().contains("no-store") == true }
+  var forbidsStoring: Bool { Self.forbidsStoring(self["Cache-Control"]) }
+
+  static func forbidsStoring(_ cacheControl: String?) -> Bool {
+    cacheControl?.lowercased().contains("no-store") == true
+  }
 
   /// The `ETag`; nil unless there is exactly one, and it is well-formed (RFC 9110, section 8.8.3).
   /// A `*` or a list would be another condition than a tag when it is sent back.

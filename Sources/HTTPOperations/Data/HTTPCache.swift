@@ -36,7 +36,8 @@ internal import SystemSupport
 /// - `Set-Cookie` is not kept.
 ///
 /// The folder must belong to your user, and no other user may have any access to it (0700).
-/// Otherwise it is not used. It is created so if only its last name is missing.
+/// Otherwise a run with the cache ends in an ``HTTPFileError`` before its request. It is created so
+/// if only its last name is missing.
 ///
 /// Each response is a file that only your user can read. Its name is a hash of the URL without its
 /// user and password, the Unix socket and the `Host`. It contains no part of the request, only a
@@ -45,7 +46,7 @@ internal import SystemSupport
 /// exceed the limit, those that were not used for the longest time are removed. Other files in the
 /// folder stay.
 ///
-/// A folder that cannot be used is no error: then every response is sent by the server.
+/// A folder that cannot be read or written is no error: then every response is sent by the server.
 public struct HTTPCache: Sendable, Hashable {
   /// The folder.
   public let folder: URL
@@ -77,28 +78,36 @@ extension HTTPCache {
   /// Opens the folder.
   ///
   /// - Parameter isCreated: Whether it is created if it is missing.
-  /// - Returns: Nil if it cannot be opened, or if other users can have access to it.
-  private func openedFolder(creating isCreated: Bool = false) -> OpenFolder? {
+  /// - Returns: Nil if it cannot be opened.
+  /// - Throws: A ``FileError`` if other users can have access to it.
+  private func openedFolder(creating isCreated: Bool = false) throws(FileError) -> OpenFolder? {
     let path = folder.pathOfFile ?? ""
     if isCreated, FileSystem.isMissing(path) {
       try? OpenFolder.working.makeFolder(FileName(path))
     }
     guard let folder = try? OpenFolder(path, followingLink: true) else { return nil }
-    guard let status = try? folder.descriptor.status, status.owner == geteuid(),
-      status.permissions.isDisjoint(with: 0o077)
-    else {
-      folder.close()
-      return nil
+    let status = try? folder.descriptor.status
+    if let status, status.owner == geteuid(), status.permissions.isDisjoint(with: 0o077) {
+      return folder
     }
-    return folder
+    folder.close()
+    guard let status else { return nil }
+    throw FileError(
+      path, "cannot be used as a cache",
+      because: status.owner == geteuid()
+        ? "other users have access to the folder. Run `chmod 700` on it, or use another folder."
+        : "the folder belongs to another user. Use a folder of your own.")
   }
 
   /// Returns the kept response of a request, which counts as used.
   ///
   /// - Parameter bodyLimit: The maximum size of a body in bytes.
   /// - Returns: Nil if there is none that can be used.
-  func response(for request: CachedRequest, bodyLimit: Int) -> CachedResponse? {
-    guard let folder = openedFolder() else { return nil }
+  /// - Throws: A ``FileError`` if other users can have access to the folder.
+  func response(
+    for request: CachedRequest, bodyLimit: Int
+  ) throws(FileError) -> CachedResponse? {
+    guard let folder = try openedFolder() else { return nil }
     defer { folder.close() }
     let name = FileName(Self.name(of: request))
     guard let file = try? folder.open(name, .readOnly, [.noFollow, .nonBlocking]) else {
@@ -125,7 +134,7 @@ extension HTTPCache {
   /// - Parameter response: Nil if it must not be kept.
   func replace(_ response: CachedResponse?, of request: CachedRequest) {
     let bytes = response?.bytes.flatMap { $0.count <= byteLimit ? $0 : nil }
-    guard let folder = openedFolder(creating: bytes != nil) else { return }
+    guard let folder = try? openedFolder(creating: bytes != nil) else { return }
     defer { folder.close() }
     let name = FileName(Self.name(of: request))
     guard let bytes else {

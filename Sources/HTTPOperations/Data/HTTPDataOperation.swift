@@ -27,6 +27,7 @@ public import Foundation
 /// - ``HTTPTransferError``: there was no response, or only a part of one.
 /// - ``HTTPBodyLimitError``: the response is too large.
 /// - ``HTTPRedirectError``: a redirect is invalid, or there are too many.
+/// - ``HTTPFileError``: other users have access to the folder of the cache.
 ///
 /// The error of an ``HTTPInterceptor`` of the session is the error of the run, whatever its type is.
 public struct HTTPDataOperation: ComposableOperation {
@@ -83,7 +84,12 @@ public struct HTTPDataOperation: ComposableOperation {
       return try await send(request, in: context)
     }
     let limit = options.bodyLimit
-    let kept = await HTTPThreads.files.run { cache.response(for: cached, bodyLimit: limit) }
+    let kept: CachedResponse?
+    do {
+      kept = try await HTTPThreads.files.run { try cache.response(for: cached, bodyLimit: limit) }
+    } catch let error as FileError {
+      throw HTTPFileError(error, of: summary)
+    }
     var response = try await send(kept?.condition(of: request) ?? request, in: context)
     if let kept, response.status == 304 {
       if let head = kept.head(confirmedBy: response.head, of: cached) {

@@ -2,7 +2,8 @@ internal import CompositeOperations
 public import Foundation
 internal import SystemSupport
 
-/// The error of a file that an upload cannot read, or a download cannot write.
+/// The error of a file that an upload cannot read, or a download cannot write, or of the folder of a
+/// cache.
 public struct HTTPFileError: HTTPRequestError, CustomStringConvertible {
   /// The request that failed.
   public let request: HTTPRequestSummary

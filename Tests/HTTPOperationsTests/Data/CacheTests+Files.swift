@@ -65,12 +65,17 @@ extension CacheTests {
     // Others could read the names, or replace files.
     for mode in [0o740, 0o720, 0o710, 0o704, 0o702, 0o701] as [mode_t] {
       try #require(unsafe chmod(cacheFolder.path, mode) == 0)
-      #expect(try await !get().isNotModified, "\(String(mode, radix: 8))")
+      let error = await #expect(throws: HTTPFileError.self) { try await get() }
+      let text = "\(String(mode, radix: 8)): \(error.map { "\($0)" } ?? "")"
+      #expect(text.contains("\(cacheFolder.path) cannot be used as a cache"), "\(text)")
+      #expect(text.contains("Run `chmod 700` on it"), "\(text)")
+      #expect(error?.isRetryable == false)
     }
     try #require(unsafe chmod(cacheFolder.path, 0o700) == 0)
     if geteuid() == 0 {
       try #require(unsafe chown(cacheFolder.path, 1, 1) == 0)
-      #expect(try await !get().isNotModified)
+      let error = await #expect(throws: HTTPFileError.self) { try await get() }
+      #expect(error.map { "\($0)" }?.contains("belongs to another user") == true)
       try #require(unsafe chown(cacheFolder.path, 0, 0) == 0)
     }
     #expect(try await get().isNotModified)
@@ -211,7 +216,7 @@ extension CacheTests {
     #expect(try folder.names().count <= 1)
   }
 
-  @Test func `N22: a folder that cannot be used is no error`() async throws {
+  @Test func `N22: a folder that cannot be read or written is no error`() async throws {
     let folder = try Self.folder()
     let server = try LoopbackServer(.init("body", headers: [Self.tag]))
     try folder.write("file", to: "file")
