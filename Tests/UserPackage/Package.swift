@@ -15,6 +15,10 @@ let package = Package(
       name: "Swift5User",
       dependencies: [.product(name: "CompositeOperations", package: "CompositeOperations")],
       swiftSettings: [.swiftLanguageMode(.v5)]),
+    // The first program of the README, with the manifest that the README shows.
+    .executableTarget(
+      name: "ReadmeUser",
+      dependencies: [.product(name: "CompositeOperations", package: "CompositeOperations")]),
     // As users write their tests who have not left XCTest.
     .testTarget(
       name: "XCTestUserTests",
