@@ -40,7 +40,7 @@ lint: ## Check the format and the words of the sources, CONTRIBUTING, and that a
 	.ci/words
 	.ci/contributing --check
 	.ci/demo-imports
-	@# Swift 6.3.1 miscompiles such tuples in closures (see CONTRIBUTING.md).
+	@# Swift 6.3.1 miscompiles such tuples in closures (see Documentation/Maintaining.md).
 	! grep -rnE 'return \(.*(,.*\<await\>|\<await\>.*,)' Sources DevApp/Demo --include='*.swift'
 	git apply --check DevApp/Benchmarks/without-events.patch
 	[[ $$(uname) != Linux ]] || .ci/mutants/run --apply

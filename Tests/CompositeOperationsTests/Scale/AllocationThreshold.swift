@@ -93,6 +93,6 @@ struct AllocationThreshold: Sendable {
       ? "Avoid the cost, or raise the threshold and state the reason in the commit"
       : "Lower the threshold, so that the gain is not lost again"
     return "\(shape): \(found) \(unit) per operation, and the threshold is \(threshold). "
-      + "\(advice): see \"Allocations\" in CONTRIBUTING.md."
+      + "\(advice): see \"Allocations\" in Documentation/Maintaining.md."
   }
 }

@@ -69,7 +69,8 @@ public struct ProcessPipeline: ComposableOperation {
     return try result(ends.compactMap(\.self), cancelled)
   }
 
-  /// The end of a program. Not a tuple: see the facts about the toolchain in CONTRIBUTING.md.
+  /// The end of a program. Not a tuple: see the facts about the toolchain in
+  /// Documentation/Maintaining.md.
   private struct End {
     let index: Int
     let result: Result<ProcessResult, any Error>
