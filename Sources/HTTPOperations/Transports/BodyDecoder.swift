@@ -5,18 +5,21 @@ final class BodyDecoder {
   /// How many bytes a coding may take in one call without output.
   private static let inputLimit = 1 << 20
 
+  /// The codings that it can undo.
+  static let codings = Inflater.codings + LibraryDecoder.codings
+
   /// The codings that remain, as the server lists them; nil if all are undone. They are unknown, or
   /// were applied before an unknown one.
   let rest: String?
-  private let stages: [Inflater]
+  private let stages: [any ContentDecoder]
 
   /// - Parameter codings: The value of `Content-Encoding` in lower case; nil if there is none.
   init(_ codings: String?, isLenient: Bool) {
     var rest = codings.map(Self.list) ?? []
-    var stages: [Inflater] = []
+    var stages: [any ContentDecoder] = []
     while let coding = rest.last {
       if coding != "identity" {
-        guard stages.count < Self.limit, let stage = Inflater(coding: coding, isLenient: isLenient)
+        guard stages.count < Self.limit, let stage = Self.stage(coding, isLenient: isLenient)
         else { break }
         stages.append(stage)
       }
@@ -24,6 +27,11 @@ final class BodyDecoder {
     }
     self.rest = rest.isEmpty ? nil : rest.joined(separator: ", ")
     self.stages = stages
+  }
+
+  private static func stage(_ coding: String, isLenient: Bool) -> (any ContentDecoder)? {
+    Inflater(coding: coding, isLenient: isLenient)
+      ?? LibraryDecoder(coding: coding, isLenient: isLenient)
   }
 
   private static func list(_ codings: String) -> [String] {

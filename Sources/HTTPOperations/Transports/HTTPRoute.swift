@@ -122,6 +122,10 @@ extension HTTPRoute {
   /// The headers that depend on the body and the connection.
   private static let unusedHeaders: Set = ["content-length", "transfer-encoding", "expect"]
 
+  /// The codings that a response may have.
+  private static let codings =
+    (["gzip", "deflate"] + LibraryDecoder.codings).joined(separator: ", ")
+
   /// The next request, for a transport.
   ///
   /// - Parameter configuration: Has the timeout of a request that has none.
@@ -168,7 +172,7 @@ extension HTTPRoute {
       headers.append(name, value)
     }
     // A part of a compressed body cannot be decompressed.
-    let codings = headers["Range"] == nil ? "gzip, deflate" : "identity"
+    let codings = headers["Range"] == nil ? Self.codings : "identity"
     for (name, value) in [
       ("Accept-Encoding", codings),
       ("User-Agent", "CompositeOperations/\(PackageVersion.current)"),

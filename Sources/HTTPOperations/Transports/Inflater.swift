@@ -1,7 +1,7 @@
 internal import CZlib
 
 /// Decompresses a body in the codings `gzip` and `deflate`, and detects that its end is missing.
-@safe final class Inflater {
+@safe final class Inflater: ContentDecoder {
   /// The codings that it can decompress.
   static let codings = ["gzip", "x-gzip", "deflate"]
 
@@ -40,22 +40,14 @@ internal import CZlib
     unsafe stream.deallocate()
   }
 
-  /// - Throws: An error if the body must not end here. One without any bytes is empty.
   func end() throws(HTTPTransportError) {
     guard state == .inside else { return }
-    if !isUnproven {
-      throw HTTPTransportError(.connectionLost, "the compressed body is not complete")
-    }
-    if !isLenient { throw Self.surplus }
+    if !isUnproven { throw .incompleteBody }
+    if !isLenient { throw .surplus }
   }
 
-  /// Adds the next bytes of the body, after all of the earlier ones have been used.
   func add(_ bytes: [UInt8]) { (input, offset) = (bytes, 0) }
 
-  /// Decompresses at most 64 KiB.
-  ///
-  /// - Returns: Nil if more input is needed.
-  /// - Throws: An error if the body is invalid.
   func next() throws(HTTPTransportError) -> [UInt8]? {
     while offset < input.count || state == .inside {
       // A body may have several members; a coding with another end has nothing after it.
@@ -63,7 +55,7 @@ internal import CZlib
         state = .padding
         let rest = input[offset...]
         guard isLenient || isGzip && rest.allSatisfy({ $0 == 0 }) else {
-          throw Self.surplus
+          throw .surplus
         }
         offset = input.count
         return nil
@@ -89,7 +81,7 @@ internal import CZlib
       // No progress: it needs more input.
       case Z_BUF_ERROR where output.isEmpty: return nil
       case _ where isUnproven:
-        if !isLenient { throw Self.surplus }
+        if !isLenient { throw .surplus }
         (state, offset) = (.padding, input.count)
         return nil
       default:
@@ -114,11 +106,6 @@ internal import CZlib
       isUnproven = true
     }
     state = .inside
-  }
-
-  private static var surplus: HTTPTransportError {
-    HTTPTransportError(
-      .undecodableBody, "data follow its end", advice: HTTPTransportError.lenientAdvice)
   }
 
   private func error(_ message: String) -> HTTPTransportError {

@@ -71,8 +71,9 @@ extension HostileAnswer {
     body(
       "an endless file name in the header of gzip",
       [0x1F, 0x8B, 8, 8, 0, 0, 0, 0, 0, 3] + [UInt8](repeating: 0x41, count: 100_000), .lost),
-    body("br", "br", [0x0B, 2, 0x80], .undecodable),
-    body("zstd", "zstd", [0x28, 0xB5, 0x2F, 0xFD], .undecodable),
+    // Whether their libraries are installed or not.
+    body("an invalid body in br", "br", [0xFF, 0xFF, 0xFF, 0xFF], .undecodable),
+    body("an invalid body in zstd", "zstd", [0x28, 0xB5, 0x2F, 0xFE, 0, 0], .undecodable),
     body("compress", "compress", [0x1F, 0x9D], .undecodable),
     body("an unknown coding", "rot13", Array("uryyb".utf8), .undecodable),
     // Parts of the list of codings that are accepted.
