@@ -7,7 +7,7 @@ struct Temperature: ComposableOperation {
 
   func perform(in context: OperationContext) async throws -> Int {
     try await Task.sleep(for: .milliseconds(.random(in: 50...250)))
-    if Int.random(in: 1...4) == 1 { throw StationError() }
+    if Int.random(in: 1...5) == 1 { throw StationError() }
     return .random(in: -10...35)
   }
 }
