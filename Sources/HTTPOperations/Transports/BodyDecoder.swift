@@ -5,9 +5,6 @@ final class BodyDecoder {
   /// How many bytes a coding may take in one call without output.
   private static let inputLimit = 1 << 20
 
-  /// The codings that it can undo.
-  static let codings = Inflater.codings + LibraryDecoder.codings
-
   /// The codings that remain, as the server lists them; nil if all are undone. They are unknown, or
   /// were applied before an unknown one.
   let rest: String?

@@ -85,12 +85,12 @@ extension HTTPBodyReader {
 }
 
 extension HTTPHeaders {
-  /// Whether the body has codings that a request names beside those of ``BodyDecoder``: its sender
-  /// decodes them.
+  /// Whether the body has codings that a request names beside those of ``Inflater``: its sender
+  /// decodes them, also where a library could.
   fileprivate func isCoded(asRequestedIn request: HTTPHeaders) -> Bool {
     let requested = request.codings(in: "Accept-Encoding")
     let own = codings(in: "Content-Encoding")
-    return own.isSubset(of: requested) && !own.isSubset(of: BodyDecoder.codings + ["identity"])
+    return own.isSubset(of: requested) && !own.isSubset(of: Inflater.codings + ["identity"])
   }
 
   /// The codings in a list, in lower case and without parameters.

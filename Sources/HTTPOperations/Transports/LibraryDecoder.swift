@@ -1,8 +1,7 @@
 /// Decompresses a body in the codings `br` and `zstd` with the libraries of the system.
 ///
-/// They are loaded when the program makes its first request. libcurl depends on both in most
-/// distributions, so a header of them at build time would be one more thing to install, and a
-/// program would not start where they are missing.
+/// They are loaded while the program runs, so a build needs no headers of them, and a program starts
+/// where they are missing. In Debian, libcurl depends on both.
 final class LibraryDecoder: ContentDecoder {
   /// The codings whose libraries are installed.
   static let codings: [String] =
@@ -78,28 +77,4 @@ final class LibraryDecoder: ContentDecoder {
     }
     return nil
   }
-}
-
-/// The decompression of one body by a library.
-protocol DecompressionStream: AnyObject {
-  /// Whether another frame may follow the end of one.
-  var hasFrames: Bool { get }
-  /// Decompresses a part of the input, to at most 64 KiB.
-  func decompress(_ input: ArraySlice<UInt8>) -> DecompressionStep
-}
-
-/// A call of a library that decompresses.
-struct DecompressionStep {
-  enum Result {
-    /// Another call may give more output without more input.
-    case hasMore
-    case needsInput
-    case ended
-    case failed(String)
-  }
-
-  var result: Result
-  /// How many bytes of the input were used.
-  var used: Int
-  var output: [UInt8]
 }
