@@ -85,9 +85,10 @@ extension HTTPBodyReader {
 }
 
 extension HTTPHeaders {
-  /// Whether the body has codings that a request names beside those of ``Inflater``: its sender
-  /// decodes them, also where a library could.
+  /// Whether the body has codings that the `Accept-Encoding` of the sender of a request names beside
+  /// those of ``Inflater``: the sender decodes them, also where a library could.
   fileprivate func isCoded(asRequestedIn request: HTTPHeaders) -> Bool {
+    guard request["Accept-Encoding"] != HTTPRoute.codings else { return false }
     let requested = request.codings(in: "Accept-Encoding")
     let own = codings(in: "Content-Encoding")
     return own.isSubset(of: requested) && !own.isSubset(of: Inflater.codings + ["identity"])

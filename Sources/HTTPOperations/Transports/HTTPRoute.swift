@@ -122,8 +122,8 @@ extension HTTPRoute {
   /// The headers that depend on the body and the connection.
   private static let unusedHeaders: Set = ["content-length", "transfer-encoding", "expect"]
 
-  /// The codings that a response may have.
-  private static let codings =
+  /// The `Accept-Encoding` of a request that has none of its own.
+  static let codings =
     (["gzip", "deflate"] + LibraryDecoder.codings).joined(separator: ", ")
 
   /// The next request, for a transport.
