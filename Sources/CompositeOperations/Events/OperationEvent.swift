@@ -53,6 +53,8 @@ public struct OperationEvent: Sendable {
     case progressed(completed: Int, total: Int?, unit: String?)
     /// The run declared the number of its children, or their total weight for its progress.
     case childrenExpected(ExpectedChildren)
+    /// The body set attributes of the run. They replace earlier ones with the same names.
+    case attributesSet([String: OperationAttribute])
     /// The body logged a message.
     case logged(OperationLogLevel, String)
     /// The run was cancelled, with the reason if one was given.
@@ -161,6 +163,8 @@ extension OperationEvent: CustomStringConvertible {
       "progress: \(completed)" + (total.map { " of \($0)" } ?? "") + (unit.map { " \($0)" } ?? "")
     case .childrenExpected(.count(let count)): "expects \(count) children"
     case .childrenExpected(.weight(let weight)): "expects children of weight \(weight)"
+    case .attributesSet(let attributes):
+      "set " + attributes.sortedByName.map { "\($0.key)=\($0.value)" }.joined(separator: ", ")
     case .logged(let level, let text): "logged (\(level)): \(text)"
     case .cancellationRequested(let reason):
       "asked to cancel" + (reason.map { " because \($0)" } ?? "")

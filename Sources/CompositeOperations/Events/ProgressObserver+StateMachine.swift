@@ -54,8 +54,8 @@ extension ProgressObserver {
         else { return }
         runs[slot]?.waits.remove(at: index)
       case .ended(let outcome, _): ended(event.id, in: outcome.end)
-      case .started, .childStarted, .retryScheduled, .logged, .cancellationRequested,
-        .finishedAgain, .abandonedBodyEnded:
+      case .started, .childStarted, .retryScheduled, .attributesSet, .logged,
+        .cancellationRequested, .finishedAgain, .abandonedBodyEnded:
         break
       }
     }

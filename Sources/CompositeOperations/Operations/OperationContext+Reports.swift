@@ -58,6 +58,33 @@ extension OperationContext {
     if scope != nil { tell { .childrenExpected(.weight(weight)) } }
   }
 
+  /// Sets attributes of the run, which traces show with it.
+  ///
+  /// ```swift
+  /// let upload = SimpleOperation.withContext { context in
+  ///   context.setAttributes(["upload.bucket": "photos", "upload.files": .integer(items.count)])
+  ///   for item in items { try await use(item) }
+  /// }
+  /// ```
+  ///
+  /// Attributes replace earlier ones of the run with the same names. Traces keep the first 100
+  /// names of a run. OpenTelemetry's
+  /// [conventions](https://opentelemetry.io/docs/specs/semconv/) have names for many things. The
+  /// attribute `span.kind` is the kind of the exported span: `client`, `server`, `producer` or
+  /// `consumer`.
+  ///
+  /// Has no effect if the run is not observed or its body has ended.
+  ///
+  /// - Parameter attributes: The values by name. Not evaluated if the run is not observed.
+  @inlinable public func setAttributes(
+    _ attributes: @autoclosure () -> [String: OperationAttribute]
+  ) {
+    if scope != nil { tell { .attributesSet(attributes()) } }
+  }
+
+  /// The identity and the parents of the run; nil if it is not observed.
+  package var observedPlace: OperationPlace? { path.place }
+
   /// Logs a line at the level ``OperationLogLevel/info`` to the observers of the run.
   ///
   /// - Parameter line: The text. Not evaluated if no observer wants lines of this level.

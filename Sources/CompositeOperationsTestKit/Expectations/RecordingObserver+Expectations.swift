@@ -129,7 +129,8 @@ extension RecordingObserver {
         most = max(most, running.count)
       case .ended: running.remove(event.id)
       case .created, .childStarted, .waitingBegan, .waitingEnded, .retryScheduled, .progressed,
-        .childrenExpected, .logged, .cancellationRequested, .finishedAgain, .abandonedBodyEnded:
+        .childrenExpected, .attributesSet, .logged, .cancellationRequested, .finishedAgain,
+        .abandonedBodyEnded:
         break
       }
     }
@@ -157,7 +158,7 @@ extension [OperationEvent] {
       return switch event.kind {
       case .created, .started, .ended, .cancellationRequested: false
       case .childStarted, .waitingBegan, .waitingEnded, .retryScheduled, .progressed,
-        .childrenExpected, .logged, .finishedAgain, .abandonedBodyEnded:
+        .childrenExpected, .attributesSet, .logged, .finishedAgain, .abandonedBodyEnded:
         true
       }
     }

@@ -112,7 +112,7 @@ public struct HTTPDataOperation: ComposableOperation {
     let body = try HTTPRequestBody(takenFrom: &request, of: summary)
     return try await session.data(
       of: request, body: body, summary: summary, options: options,
-      received: TransferProgress(context))
+      received: TransferProgress(context), in: context)
   }
 }
 

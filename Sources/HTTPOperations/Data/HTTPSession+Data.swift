@@ -12,12 +12,15 @@ extension HTTPSession {
   ///   - acceptsRedirects: Whether a redirect that is not followed is a result, and not an error.
   ///   - sent: Reports the bytes that have been sent.
   ///   - received: Reports the bytes that have been received.
+  ///   - context: The context of the run, whose attributes are those of the request.
   func data(
     of request: URLRequest, body: HTTPRequestBody, summary: HTTPRequestSummary,
     options: HTTPRequestOptions, acceptsRedirects: Bool = true, sent: TransferProgress? = nil,
-    received: TransferProgress? = nil
+    received: TransferProgress? = nil, in context: OperationContext
   ) async throws -> HTTPDataResponse {
-    try await perform(request, body: body, summary: summary, options: options, sent: sent) {
+    try await perform(
+      request, body: body, summary: summary, options: options, sent: sent, in: context
+    ) {
       head, reader in
       if !acceptsRedirects, head.status >= 300 {
         let body = await reader.start(limit: options.errorBodyLimit)

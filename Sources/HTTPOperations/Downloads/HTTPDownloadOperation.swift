@@ -206,7 +206,8 @@ public struct HTTPDownloadOperation: ComposableOperation {
     let body = try HTTPRequestBody(takenFrom: &request, of: summary)
     do {
       return try await session.perform(
-        request, body: body, summary: summary, options: options, expectsLargeBody: true
+        request, body: body, summary: summary, options: options, expectsLargeBody: true,
+        in: context
       ) { head, reader in
         let (offset, total) = try await begin(file, plan, head)
         let count = try await write(

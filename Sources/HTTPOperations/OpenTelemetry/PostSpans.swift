@@ -33,7 +33,7 @@ struct PostSpans: ComposableOperation {
   }
 
   func perform(in context: OperationContext) async throws {
-    let body = try await answer()
+    let body = try await answer(in: context)
     let answer = try? JSONDecoder().decode(Answer.self, from: body)
     if let refused = answer?.partialSuccess, refused.rejectedSpans > 0 {
       throw OpenTelemetryExportError(
@@ -42,7 +42,7 @@ struct PostSpans: ComposableOperation {
     }
   }
 
-  private func answer() async throws -> Data {
+  private func answer(in context: OperationContext) async throws -> Data {
     // A redirected POST may arrive as a GET, without its spans.
     let options = HTTPRequestOptions(redirects: .notFollowed)
     let summary = HTTPRequestSummary(request, isRepeatable: true)
@@ -50,7 +50,8 @@ struct PostSpans: ComposableOperation {
       var request = request
       let body = try HTTPRequestBody(takenFrom: &request, of: summary)
       return try await session.data(
-        of: request, body: body, summary: summary, options: options, acceptsRedirects: false
+        of: request, body: body, summary: summary, options: options, acceptsRedirects: false,
+        in: context
       ).body
     } catch let refusal as HTTPStatusError {
       throw OpenTelemetryExportError(

@@ -80,7 +80,9 @@ public struct HTTPStreamOperation<Success: Sendable>: ComposableOperation {
   public func perform(in context: OperationContext) async throws -> Success {
     var request = request
     let body = try HTTPRequestBody(takenFrom: &request, of: summary)
-    return try await session.perform(request, body: body, summary: summary, options: options) {
+    return try await session.perform(
+      request, body: body, summary: summary, options: options, in: context
+    ) {
       head, reader in
       try await reader.exchange.whileHeld {
         try await receive(

@@ -13,6 +13,7 @@ extension HTTPConfiguration: CustomReflectable {
         "responseTimeout": responseTimeout as Any, "connectionsPerHost": connectionsPerHost,
         "connectionWait": connectionWait, "headerLimit": headerLimit, "version": version,
         "proxy": proxy, "unixSocket": unixSocket as Any, "keepsCookies": keepsCookies,
+        "sendsTraceParent": sendsTraceParent,
         "certificates": certificates,
       ], displayStyle: .struct)
   }

@@ -103,6 +103,14 @@ public struct HTTPConfiguration: Sendable, Hashable {
   /// for that. Without it, requests end in a ``HTTPTransferError/Reason/badRequest(_:)``. On Apple
   /// platforms, `URLSession` keeps the cookies.
   public var keepsCookies = false
+  /// Whether requests have the header `traceparent` of
+  /// [W3C Trace Context](https://www.w3.org/TR/trace-context/), with the identifiers that the span
+  /// of their run has in the traces of this process. Servers that export traces show their spans
+  /// below it.
+  ///
+  /// Requests of runs that are not observed do not have the header. A request keeps its own. Every
+  /// server that the session sends requests to receives the identifiers, after redirects too.
+  public var sendsTraceParent = false
   /// The certificates for TLS.
   public var certificates = Certificates()
 

@@ -204,5 +204,6 @@ extension URL {
       && (port ?? standardPort) == (other.port ?? other.standardPort)
   }
 
-  private var standardPort: Int { scheme?.lowercased() == "https" ? 443 : 80 }
+  /// The port of the scheme, if the URL has none.
+  var standardPort: Int { scheme?.lowercased() == "https" ? 443 : 80 }
 }

@@ -1,5 +1,6 @@
 internal import CompositeOperations
 internal import Foundation
+internal import OperationTracing
 internal import SystemSupport
 
 #if canImport(FoundationNetworking)
@@ -72,13 +73,43 @@ public final class HTTPSession: Sendable {
   /// - Parameters:
   ///   - expectsLargeBody: Whether the body of the response is probably large.
   ///   - sent: Receives the number of bytes that have been sent.
+  ///   - context: The context of the run, whose attributes are those of the request.
   ///   - receive: Receives a response whose status is below 400, and returns when it needs no more
   ///     of the body.
   /// - Returns: What `receive` returned.
   func perform<Value: Sendable>(
     _ request: URLRequest, body: HTTPRequestBody, summary: HTTPRequestSummary,
     options: HTTPRequestOptions, expectsLargeBody: Bool = false, sent: TransferProgress? = nil,
+    in context: OperationContext,
     receive: nonisolated(nonsending) (HTTPResponseHead, HTTPBodyReader) async throws -> Value
+  ) async throws -> Value {
+    do {
+      return try await perform(
+        withTraceParent(request, of: context), body, summary, options, expectsLargeBody, sent,
+        context, receive)
+    } catch {
+      context.failed(by: error)
+      throw error
+    }
+  }
+
+  /// The request with the header `traceparent` of a run, if the session sends that and the request
+  /// has none of its own.
+  private func withTraceParent(_ request: URLRequest, of context: OperationContext) -> URLRequest {
+    let name = "traceparent"
+    guard configuration.sendsTraceParent, request.value(forHTTPHeaderField: name) == nil,
+      let parent = context.traceParent
+    else { return request }
+    var request = request
+    request.setValue(parent.text, forHTTPHeaderField: name)
+    return request
+  }
+
+  private func perform<Value: Sendable>(
+    _ request: URLRequest, _ body: HTTPRequestBody, _ summary: HTTPRequestSummary,
+    _ options: HTTPRequestOptions, _ expectsLargeBody: Bool, _ sent: TransferProgress?,
+    _ context: OperationContext,
+    _ receive: nonisolated(nonsending) (HTTPResponseHead, HTTPBodyReader) async throws -> Value
   ) async throws -> Value {
     var route = HTTPRoute(
       request, adding: configuration.headers, body: body, summary: summary,
@@ -87,6 +118,7 @@ public final class HTTPSession: Sendable {
     var refusals = 0
     var repetitions = HTTPRepetitions(by: interceptors)
     var hasResponse = false
+    var sendCount = 0
     while true {
       try Task.checkCancellation()
       // Redirects and repetitions begin with the request that interceptors have not changed.
@@ -104,15 +136,19 @@ public final class HTTPSession: Sendable {
           HTTPTransportError(.deadlock, "connectionsPerHost is \(limit)", wasSent: false),
           of: summary)
       }
+      context.willSend(summary, to: next.url, resendCount: sendCount)
+      sendCount += 1
       let exchange = HTTPExchange(next, on: transport)
       do {
         let end = try await withTaskCancellationHandler {
           if !body.needsSender(reporting: sent) {
-            return try await self.end(of: exchange, sentRoute, options, receive)
+            return try await self.end(
+              of: exchange, sentRoute, options, context, receive)
           }
           // Cancelled and awaited when the response has ended.
           async let _: Void = body.send(on: exchange, progress: sent)
-          return try await self.end(of: exchange, sentRoute, options, receive)
+          return try await self.end(
+            of: exchange, sentRoute, options, context, receive)
         } onCancel: {
           exchange.cancel()
         }
@@ -159,10 +195,11 @@ public final class HTTPSession: Sendable {
   /// Receives a response. When this returns, the transport uses nothing of the caller.
   private func end<Value: Sendable>(
     of exchange: HTTPExchange, _ route: HTTPRoute, _ options: HTTPRequestOptions,
+    _ context: OperationContext,
     _ receive: nonisolated(nonsending) (HTTPResponseHead, HTTPBodyReader) async throws -> Value
   ) async throws -> End<Value> {
     do {
-      let end = try await received(exchange, route, options, receive)
+      let end = try await received(exchange, route, options, context, receive)
       await exchange.close()
       return end
     } catch {
@@ -173,9 +210,11 @@ public final class HTTPSession: Sendable {
 
   private func received<Value: Sendable>(
     _ exchange: HTTPExchange, _ route: HTTPRoute, _ options: HTTPRequestOptions,
+    _ context: OperationContext,
     _ receive: nonisolated(nonsending) (HTTPResponseHead, HTTPBodyReader) async throws -> Value
   ) async throws -> End<Value> {
     let head = try await exchange.head()
+    context.received(head)
     let reader = HTTPBodyReader(exchange, head, of: route.summary, options.bodyDecoding)
     if route.follows(head) {
       await reader.drain()

@@ -90,7 +90,7 @@ public struct HTTPUploadOperation: ComposableOperation {
     let sent = TransferProgress(context, total: body.byteCount)
     return try await withFileErrors {
       try await session.data(
-        of: request, body: body, summary: summary, options: options, sent: sent)
+        of: request, body: body, summary: summary, options: options, sent: sent, in: context)
     }
   }
 

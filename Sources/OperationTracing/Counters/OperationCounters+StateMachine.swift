@@ -43,7 +43,7 @@ extension OperationCounters {
         guard let index = runs[event.id]?.index else { return }
         counts[index].retries += 1
       case .ended(let outcome, _): end(event, outcome)
-      case .started, .childStarted, .progressed, .childrenExpected, .logged,
+      case .started, .childStarted, .progressed, .childrenExpected, .attributesSet, .logged,
         .cancellationRequested, .finishedAgain, .abandonedBodyEnded:
         break
       }

@@ -46,7 +46,8 @@ public final class OperationCounters: OperationObserver {
     switch event.kind {
     case .created, .waitingBegan, .waitingEnded, .retryScheduled, .ended:
       machine.withLock { $0.observed(event) }
-    case .started, .childStarted, .progressed, .childrenExpected, .logged, .cancellationRequested,
+    case .started, .childStarted, .progressed, .childrenExpected, .attributesSet, .logged,
+      .cancellationRequested,
       .finishedAgain, .abandonedBodyEnded:
       break
     }

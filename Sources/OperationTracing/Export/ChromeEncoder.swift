@@ -124,6 +124,22 @@ extension JSONWriter {
     microseconds(end - beginning)
   }
 
+  private mutating func member(_ name: String, _ value: OperationAttribute) {
+    switch value {
+    case .text(let text): member(name, text)
+    case .integer(let number): member(name, number)
+    case .number(let number):
+      self.name(name)
+      numberOrText(number)
+    case .flag(let flag):
+      self.name(name)
+      literal("\(flag)")
+    case .texts(let texts):
+      self.name(name)
+      array { json in for text in texts { json.string(text) } }
+    }
+  }
+
   fileprivate mutating func arguments(of span: OperationTrace.Span, now: Duration) {
     member("id", span.id.number)
     if let parent = span.parent { member("parent", parent.number) }
@@ -131,6 +147,14 @@ extension JSONWriter {
     member("outcome", span.outcome)
     if let error = span.error { member("error", error) }
     if let reason = span.reason { member("reason", reason) }
+    if !span.attributes.isEmpty {
+      name("attributes")
+      object { json in
+        for (name, value) in span.attributes.sortedByName {
+          json.member(name, value)
+        }
+      }
+    }
     if span.waits.isEmpty { return }
     name("waits")
     array { json in

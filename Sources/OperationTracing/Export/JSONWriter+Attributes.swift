@@ -1,16 +1,9 @@
+internal import CompositeOperations
 internal import SystemSupport
 
 extension JSONWriter {
-  /// An attribute value in OpenTelemetry's JSON encoding.
-  enum AttributeValue: Sendable {
-    case text(String)
-    case texts([String])
-    case integer(Int64)
-    case number(Double)
-  }
-
   /// Writes the member `attributes`: key-value pairs in OpenTelemetry's JSON encoding.
-  mutating func attributes(_ attributes: [(key: String, value: AttributeValue)]) {
+  mutating func attributes(_ attributes: [(key: String, value: OperationAttribute)]) {
     name("attributes")
     array { json in
       for (key, value) in attributes {
@@ -29,14 +22,24 @@ extension JSONWriter {
     array { $0.object(members) }
   }
 
-  private mutating func attribute(_ value: AttributeValue) {
+  /// Writes a number. One that is not finite is a text, as in the JSON of protocol buffers:
+  /// `Infinity`, `-Infinity` or `NaN`.
+  mutating func numberOrText(_ number: Double) {
+    if number.isFinite { return self.number(number) }
+    string(number.isNaN ? "NaN" : number < 0 ? "-Infinity" : "Infinity")
+  }
+
+  private mutating func attribute(_ value: OperationAttribute) {
     object { json in
       switch value {
       case .text(let text): json.member("stringValue", text)
       case .integer(let number): json.member("intValue", "\(number)")
       case .number(let number):
         json.name("doubleValue")
-        json.number(number)
+        json.numberOrText(number)
+      case .flag(let flag):
+        json.name("boolValue")
+        json.literal("\(flag)")
       case .texts(let texts):
         json.name("arrayValue")
         json.object { json in

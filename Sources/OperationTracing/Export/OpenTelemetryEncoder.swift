@@ -74,7 +74,7 @@ package struct OpenTelemetryEncoder: TraceEncoder {
       json.member("spanId", spanID(of: span.id, by: span.link, isWhole: span.whole != nil))
       if let parent = parentID(of: span) { json.member("parentSpanId", parent) }
       json.member("name", span.name)
-      json.member("kind", Self.kindInternal)
+      json.member("kind", Self.kind(of: span))
       json.member("startTimeUnixNano", start(of: span))
       json.member("endTimeUnixNano", moment(span.ended ?? now))
       json.attributes(attributes(of: span, now: now))
@@ -95,10 +95,10 @@ package struct OpenTelemetryEncoder: TraceEncoder {
 
   private func attributes(
     of span: OperationTrace.Span, now: Duration
-  ) -> [(String, JSONWriter.AttributeValue)] {
-    var attributes: [(String, JSONWriter.AttributeValue)] = [
-      ("operation.id", .integer(Int64(bitPattern: span.id.number))),
-      ("operation.attempt", .integer(Int64(span.attempt))),
+  ) -> [(key: String, value: OperationAttribute)] {
+    var attributes: [(key: String, value: OperationAttribute)] = [
+      ("operation.id", .integer(Int(truncatingIfNeeded: span.id.number))),
+      ("operation.attempt", .integer(span.attempt)),
       ("operation.outcome", .text(span.outcome)),
     ]
     if let reason = span.reason {
@@ -110,7 +110,7 @@ package struct OpenTelemetryEncoder: TraceEncoder {
         ("operation.waiting_seconds", .number(span.waited(now: now) / .seconds(1))),
       ]
     }
-    return attributes
+    return attributes + span.attributes.sortedByName.filter { $0.key != Self.kindName }
   }
 
   private func add(_ wait: OperationTrace.Wait, to json: inout JSONWriter) {
@@ -173,6 +173,13 @@ package struct OpenTelemetryEncoder: TraceEncoder {
 
   private func moment(_ time: Duration) -> String { "\(beginning + time.inNanoseconds)" }
 
+  private static func kind(of span: OperationTrace.Span) -> Int {
+    guard case .text(let kind) = span.attributes[kindName] else { return kindInternal }
+    return ["server": 2, "client": 3, "producer": 4, "consumer": 5][kind] ?? kindInternal
+  }
+
+  /// The attribute that is the kind of the span.
+  private static let kindName = "span.kind"
   /// `SPAN_KIND_INTERNAL`.
   private static let kindInternal = 1
   /// `STATUS_CODE_ERROR`.

@@ -47,7 +47,8 @@ public final class OperationLogger: OperationObserver {
       let start = beginnings.withLock { $0.removeValue(forKey: event.id) }
       duration = start.map { .nanoseconds(event.time.nanoseconds - $0.nanoseconds) }
     case .created, .childStarted, .waitingBegan, .waitingEnded, .retryScheduled, .progressed,
-      .childrenExpected, .logged, .cancellationRequested, .finishedAgain, .abandonedBodyEnded:
+      .childrenExpected, .attributesSet, .logged, .cancellationRequested, .finishedAgain,
+      .abandonedBodyEnded:
       break
     }
     guard level >= self.level else { return }
@@ -70,7 +71,7 @@ extension OperationEvent {
     case .finishedAgain: .warning
     case .retryScheduled, .abandonedBodyEnded: .notice
     case .started, .waitingBegan, .waitingEnded: .debug
-    case .created, .childStarted, .progressed, .childrenExpected: .trace
+    case .created, .childStarted, .progressed, .childrenExpected, .attributesSet: .trace
     }
   }
 
@@ -88,7 +89,8 @@ extension OperationEvent {
     case .retryScheduled(let attempt, let delay, let error):
       "attempt \(attempt) follows after \(delay.readable): \(OperationErrorTree(error))"
     case .created, .started, .childStarted, .waitingBegan, .waitingEnded, .progressed,
-      .childrenExpected, .cancellationRequested, .finishedAgain, .abandonedBodyEnded:
+      .childrenExpected, .attributesSet, .cancellationRequested, .finishedAgain,
+      .abandonedBodyEnded:
       what
     }
   }

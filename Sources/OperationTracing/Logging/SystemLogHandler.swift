@@ -50,7 +50,8 @@ internal import CompositeOperations
         os_signpost(
           .end, log: log, name: "Operation", signpostID: id, "%{public}s", outcome.word)
       case .started, .childStarted, .waitingBegan, .waitingEnded, .retryScheduled, .progressed,
-        .childrenExpected, .logged, .cancellationRequested, .finishedAgain, .abandonedBodyEnded:
+        .childrenExpected, .attributesSet, .logged, .cancellationRequested, .finishedAgain,
+        .abandonedBodyEnded:
         break
       }
     }

@@ -18,6 +18,8 @@ struct TimelineData {
   private var reasons: [Int] = []
   /// Groups of a run, what it waited for, and the start and end of the wait.
   private var waits: [Int64] = []
+  /// Groups of a run, the name of an attribute, and its value.
+  private var attributes: [Int] = []
   /// Groups of a run, a time, the level of a log line, and a text.
   private var notes: [Int64] = []
 
@@ -68,6 +70,9 @@ struct TimelineData {
         Int64(place), kind, wait.began.inNanoseconds, wait.ended?.inNanoseconds ?? -1,
       ]
     }
+    for (name, value) in span.attributes.sortedByName {
+      attributes += [place, texts.number(of: name), texts.number(of: "\(value)")]
+    }
     for note in span.notes {
       let level = Int64(note.level?.rawValue ?? -1)
       notes += [
@@ -82,6 +87,7 @@ struct TimelineData {
     json.member("attempts", attempts)
     json.member("reasons", reasons)
     json.member("waits", waits)
+    json.member("attributes", attributes)
     json.member("notes", notes)
   }
 

@@ -20,7 +20,7 @@ public struct OperationTrace: Sendable {
   package let seed: TraceSeed
 
   package init(
-    beginning: Int64, seed: TraceSeed = .random(), spans: [Span], droppedCount: Int = 0
+    beginning: Int64, seed: TraceSeed = .process, spans: [Span], droppedCount: Int = 0
   ) {
     self.beginning = beginning
     self.seed = seed
@@ -63,7 +63,10 @@ extension OperationTrace {
     public package(set) var waits: [Wait] = []
     /// Log lines and other events of the run, in chronological order.
     public package(set) var notes: [Note] = []
-    /// How many waits and notes were dropped, because there were more than 1,000 of either.
+    /// The attributes that the body has set, the last value of each name.
+    public package(set) var attributes: [String: OperationAttribute] = [:]
+    /// How many waits, notes and attributes were dropped, because there were more than 1,000 waits
+    /// or notes, or 100 attributes.
     public package(set) var droppedCount = 0
     /// The row in a timeline. Runs that share a row at one time are nested.
     public package(set) var lane: Int
@@ -86,6 +89,8 @@ extension OperationTrace {
 
     /// The maximum number of waits, and of notes, of a run: a run may never end.
     static let mostDetails = 1_000
+    /// The maximum number of attributes of a run.
+    static let mostAttributes = 100
 
     /// The time from the creation to the end of the run; nil if it has not ended.
     public var duration: Duration? { ended.map { $0 - created } }

@@ -45,6 +45,9 @@ package struct TraceAssembler: Sendable {
       return .nothing
     case .noted(let level, let text):
       return note(OperationTrace.Note(time: time, level: level, text: text), entry)
+    case .attributesSet(let attributes):
+      set(attributes, of: id)
+      return .nothing
     case .askedToCancel(let reason):
       if let reason, open[id]?.reason == nil { open[id]?.reason = reason }
       let text = "asked to cancel" + (reason.map { " because \($0)" } ?? "")
@@ -102,6 +105,21 @@ package struct TraceAssembler: Sendable {
       }
     }
     return departure.time
+  }
+
+  /// Sets attributes of a run. Those of a run that has ended come from an abandoned body, and its
+  /// span has already been written.
+  private mutating func set(_ attributes: [String: OperationAttribute], of id: OperationID) {
+    for (name, value) in attributes.sortedByName {
+      guard let span = open[id]?.span else { return }
+      if span.attributes[name] == nil,
+        span.attributes.count >= OperationTrace.Span.mostAttributes
+      {
+        open[id]?.span.droppedCount += 1
+      } else {
+        open[id]?.span.attributes[name] = value
+      }
+    }
   }
 
   private mutating func note(_ note: OperationTrace.Note, _ entry: TraceEntry) -> Step {

@@ -6,7 +6,7 @@ package struct TraceBeginning: Sendable {
   /// Nanoseconds since 1970-01-01, UTC.
   package let wallClock = EventTime.wallClockNow
   /// The seed of the identifiers of the trace.
-  package let seed = TraceSeed.random()
+  package let seed = TraceSeed.process
 
   package init() {}
 

@@ -12,6 +12,7 @@ package struct TraceEntry: Sendable {
     case waitingBegan(OperationEvent.Wait)
     case waitingEnded(OperationEvent.Wait)
     case noted(OperationLogLevel?, String)
+    case attributesSet([String: OperationAttribute])
     case askedToCancel(reason: String?)
     /// `late` describes the late outcome; nil if there is none.
     case ended(OperationTrace.End, late: String?)
@@ -32,6 +33,7 @@ package struct TraceEntry: Sendable {
     case .retryScheduled(let attempt, let delay, let error):
       what = .noted(nil, "attempt \(attempt) after \(delay), because of: \(error)")
     case .cancellationRequested(let reason): what = .askedToCancel(reason: reason)
+    case .attributesSet(let attributes): what = .attributesSet(attributes)
     case .logged(let level, let text): what = .noted(level, text)
     case .finishedAgain(let outcome): what = .noted(nil, "finished again: \(outcome.kind)")
     case .abandonedBodyEnded(let outcome):

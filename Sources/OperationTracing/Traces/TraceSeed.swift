@@ -3,7 +3,8 @@ package import CompositeOperations
 /// The seed of the identifiers in exported traces.
 ///
 /// Identifiers of runs are unique within a process, and identifiers in a trace must be unique
-/// everywhere. They are computed, so that no table is needed.
+/// everywhere. They are computed, so that no table is needed. All traces of a process have the same
+/// seed, so a run has the same identifiers in each of them, and in the requests that it sends.
 ///
 /// A run with a ``TraceLink`` has the trace of its link instead. The identifiers of its spans are
 /// computed from the seeds of several processes then, which are random.
@@ -16,7 +17,10 @@ package struct TraceSeed: Sendable {
     self.low = low
   }
 
-  package static func random() -> TraceSeed {
+  /// The seed of this process.
+  package static let process = random()
+
+  private static func random() -> TraceSeed {
     var system = SystemRandomNumberGenerator()
     return TraceSeed(high: system.next(), low: system.next())
   }

@@ -4,7 +4,7 @@ import Testing
 @Suite struct SemanticsTests {
   private static let rules = [
     ("O", 9), ("P", 9), ("S", 8), ("G", 7), ("W", 10), ("H", 4), ("T", 5), ("R", 9), ("E", 7),
-    ("Q", 6), ("V", 14), ("C", 5), ("B", 4), ("F", 3), ("N", 22), ("X", 9), ("D", 17), ("M", 15),
+    ("Q", 6), ("V", 15), ("C", 5), ("B", 4), ("F", 3), ("N", 23), ("X", 9), ("D", 17), ("M", 15),
     ("Y", 6), ("J", 26), ("K", 11), ("L", 22), ("A", 15),
   ].flatMap { group, count in (1...count).map { "\(group)\($0)" } }
 

@@ -82,7 +82,7 @@ private final class Canceller: OperationObserver {
     case .cancellationRequested: log.add("asked")
     case .ended: log.add("ended")
     case .created, .childStarted, .waitingBegan, .waitingEnded, .retryScheduled, .progressed,
-      .childrenExpected, .logged, .finishedAgain, .abandonedBodyEnded:
+      .childrenExpected, .attributesSet, .logged, .finishedAgain, .abandonedBodyEnded:
       break
     }
   }
@@ -105,7 +105,7 @@ private final class WaitingObserver: OperationObserver {
     case .ended: log.add("ended")
     case .created, .started, .childStarted, .waitingBegan, .waitingEnded, .retryScheduled,
       .progressed,
-      .childrenExpected, .logged, .finishedAgain, .abandonedBodyEnded:
+      .childrenExpected, .attributesSet, .logged, .finishedAgain, .abandonedBodyEnded:
       break
     }
   }

@@ -90,7 +90,7 @@ private final class SlowObserver: OperationObserver {
     case .created: log.add("created")
     case .started: log.add("started")
     case .childStarted, .waitingBegan, .waitingEnded, .retryScheduled, .progressed,
-      .childrenExpected, .logged, .finishedAgain, .abandonedBodyEnded:
+      .childrenExpected, .attributesSet, .logged, .finishedAgain, .abandonedBodyEnded:
       log.add("something else")
     }
   }

@@ -165,7 +165,7 @@ extension OperationEvent {
     switch kind {
     case .childStarted, .cancellationRequested: true
     case .created, .started, .waitingBegan, .waitingEnded, .retryScheduled, .progressed,
-      .childrenExpected, .logged, .finishedAgain, .abandonedBodyEnded, .ended:
+      .childrenExpected, .attributesSet, .logged, .finishedAgain, .abandonedBodyEnded, .ended:
       false
     }
   }

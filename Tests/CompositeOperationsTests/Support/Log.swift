@@ -73,6 +73,7 @@ extension OperationEvent {
     case .progressed(let completed, let total, let unit):
       "\(name) is at \(completed) of \(total ?? -1) \(unit ?? "-")"
     case .childrenExpected(let children): "\(name) expects \(children)"
+    case .attributesSet: "\(name) sets attributes"
     case .logged(let level, let line): "\(name) says \(level) \(line)"
     case .cancellationRequested(let reason): "\(name) asked to cancel: \(reason ?? "-")"
     case .finishedAgain(let outcome): "\(name) finished again: \(outcome.kind)"

@@ -24,13 +24,17 @@ for (let run = 0; run < count; run++) {
 }
 
 // Properties that only some runs have, by run.
-const attempts = new Map(), reasons = new Map(), waits = new Map(), notes = new Map();
+const attempts = new Map(), reasons = new Map(), waits = new Map(), notes = new Map(), attributes = new Map();
 const gather = (map, run, value) => map.has(run) ? map.get(run).push(value) : map.set(run, [value]);
 for (let at = 0; at < trace.attempts.length; at += 2) attempts.set(trace.attempts[at], trace.attempts[at + 1]);
 for (let at = 0; at < trace.reasons.length; at += 2) reasons.set(trace.reasons[at], trace.texts[trace.reasons[at + 1]]);
 for (let at = 0; at < trace.waits.length; at += 4) {
   const [run, kind, from, to] = trace.waits.slice(at, at + 4);
   gather(waits, run, { kind: trace.texts[kind], from, to, end: to < 0 ? ended[run] : to });
+}
+for (let at = 0; at < trace.attributes.length; at += 3) {
+  const [run, name, value] = trace.attributes.slice(at, at + 3);
+  gather(attributes, run, [trace.texts[name], trace.texts[value]]);
 }
 for (let at = 0; at < trace.notes.length; at += 4) {
   const [run, time, level, text] = trace.notes.slice(at, at + 4);

@@ -46,6 +46,7 @@ function showDetails(run, place, isBrief) {
     ["ended", goesOn ? "not yet" : exact(ended[run])],
     ["attempt", String(attempts.get(run) || 1)],
     ["path", pathOf(run)], ["run", `#${trace.ids[run]}`],
+    ...(attributes.get(run) || []).slice(0, isBrief ? 4 : 100),
   ];
   place.append(list(pairs));
   if (kindOf[run] === ERROR) place.append(element("pre", reasons.get(run)));

@@ -85,7 +85,7 @@ struct EventLaws {
       expect(history.hasStarted || wait == .place, "\(event) before it started")
       expect(history.waitsFor == nil, "\(event) while it waited already")
       histories[event.id]?.waitsFor = wait
-    case .progressed, .childrenExpected, .logged:
+    case .progressed, .childrenExpected, .attributesSet, .logged:
       expect(history.hasStarted, "\(event) before it started")
     case .retryScheduled(let attempt, _, _):
       expect(history.hasStarted && attempt >= 2, "\(event) without an earlier attempt")

@@ -13,7 +13,31 @@ struct ChromeEvents {
       var waits: [String]?
       var level: String?
       var name: String?
+      var attributes: [String: Value]?
     }
+
+    /// A value of any type as text.
+    struct Value: Decodable, ExpressibleByStringLiteral, Equatable {
+      let text: String
+
+      init(stringLiteral value: String) { text = value }
+
+      init(from decoder: any Decoder) throws {
+        let value = try decoder.singleValueContainer()
+        if let text = try? value.decode(String.self) {
+          self.text = text
+        } else if let flag = try? value.decode(Bool.self) {
+          text = "\(flag)"
+        } else if let number = try? value.decode(Int.self) {
+          text = "\(number)"
+        } else if let number = try? value.decode(Double.self) {
+          text = "\(number)"
+        } else {
+          text = try value.decode([String].self).joined(separator: ", ")
+        }
+      }
+    }
+
     let ph: String
     let name: String
     var cat: String?

@@ -54,15 +54,32 @@ struct OpenTelemetryRequest: Decodable {
     let value: Value
   }
 
+  /// A number, or the text of one that JSON does not have.
+  struct Number: Decodable {
+    let value: Double
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.singleValueContainer()
+      if let text = try? container.decode(String.self) {
+        guard let named = ["Infinity": Double.infinity, "-Infinity": -.infinity, "NaN": .nan][text]
+        else { throw TestError("not a number: \(text)") }
+        value = named
+      } else {
+        value = try container.decode(Double.self)
+      }
+    }
+  }
+
   struct Value: Decodable {
     struct List: Decodable { let values: [Value] }
     var stringValue: String?
     var intValue: String?
-    var doubleValue: Double?
+    var doubleValue: Number?
+    var boolValue: Bool?
     var arrayValue: List?
 
     var text: String? {
-      stringValue ?? intValue ?? doubleValue.map { "\($0)" }
+      stringValue ?? intValue ?? doubleValue.map { "\($0.value)" } ?? boolValue.map { "\($0)" }
         ?? arrayValue?.values.compactMap(\.text).joined(separator: ", ")
     }
   }

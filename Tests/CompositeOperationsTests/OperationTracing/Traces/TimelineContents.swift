@@ -18,6 +18,7 @@ struct TimelineContents: Decodable {
   let texts: [String]
   let reasons: [Int]
   let waits: [Int64]
+  let attributes: [Int]
   let notes: [Int64]
   let attempts: [Int]
   let path: [Int64]
