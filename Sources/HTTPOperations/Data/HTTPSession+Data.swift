@@ -12,7 +12,7 @@ extension HTTPSession {
   ///   - acceptsRedirects: Whether a redirect that is not followed is a result, and not an error.
   ///   - sent: Reports the bytes that have been sent.
   ///   - received: Reports the bytes that have been received.
-  ///   - context: The context of the run, whose attributes are those of the request.
+  ///   - context: The context of the run, which receives the attributes of the request.
   func data(
     of request: URLRequest, body: HTTPRequestBody, summary: HTTPRequestSummary,
     options: HTTPRequestOptions, acceptsRedirects: Bool = true, sent: TransferProgress? = nil,

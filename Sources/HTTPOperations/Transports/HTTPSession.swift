@@ -73,7 +73,7 @@ public final class HTTPSession: Sendable {
   /// - Parameters:
   ///   - expectsLargeBody: Whether the body of the response is probably large.
   ///   - sent: Receives the number of bytes that have been sent.
-  ///   - context: The context of the run, whose attributes are those of the request.
+  ///   - context: The context of the run, which receives the attributes of the request.
   ///   - receive: Receives a response whose status is below 400, and returns when it needs no more
   ///     of the body.
   /// - Returns: What `receive` returned.
@@ -94,7 +94,7 @@ public final class HTTPSession: Sendable {
   }
 
   /// The request with the header `traceparent` of a run, if the session sends that and the request
-  /// has none of its own.
+  /// does not have it.
   private func withTraceParent(_ request: URLRequest, of context: OperationContext) -> URLRequest {
     let name = "traceparent"
     guard configuration.sendsTraceParent, request.value(forHTTPHeaderField: name) == nil,

@@ -5,8 +5,8 @@ internal import Foundation
   internal import FoundationNetworking
 #endif
 
-// Attributes of the runs that send requests. The names are those of OpenTelemetry's semantic
-// conventions for HTTP clients.
+// The runs of requests have attributes, named by OpenTelemetry's semantic conventions for HTTP
+// clients.
 extension OperationContext {
   /// Sets the attributes of a request that is about to be sent.
   ///

@@ -42,26 +42,31 @@ import Testing
   }
 
   @Test func `O3: the late outcome of a child is in its ended event, in every composite`() async {
-    let setting = Setting(suspends: true, workers: .all)
-    let started = Gate()
-    let late = SimpleOperation {
-      // Returns its result after the cancellation.
-      try? await started.pass()
-      return 1
-    }.named("late")
-    let winner = SimpleOperation {
-      await started.waitForArrivals(1)
-      return 2
-    }.named("winner")
-    let composites: [any ComposableOperation] = [
-      RaceOperation([late, winner] as [any ComposableOperation<Int>]),
-      ParallelOperation([late, setting.failing()] as [any ComposableOperation<Int>]),
-      ParallelOperation { [AnyOperation(late), AnyOperation(setting.failing())] },
-      ParallelOperation(late, setting.stopping()),
+    typealias Child = AnyOperation<Int>
+    let composites: [@Sendable (Child, Child) -> any ComposableOperation] = [
+      { RaceOperation([$0, $1] as [any ComposableOperation<Int>]) },
+      { ParallelOperation([$0, $1] as [any ComposableOperation<Int>]) },
+      { late, sibling in ParallelOperation { [late, sibling] } },
+      { ParallelOperation($0, $1) },
     ]
-    for composite in composites {
+    let ends: [@Sendable () throws -> Int] = [
+      { 2 }, { throw TestError("failed") }, { throw TestError("failed") },
+      { throw CancellationError() },
+    ]
+    for (composite, end) in zip(composites, ends) {
+      let started = Gate()
+      let late = SimpleOperation {
+        // Returns its result after the cancellation.
+        try? await started.pass()
+        return 1
+      }.named("late")
+      // Without this, it could end before the other one begins.
+      let sibling = SimpleOperation {
+        await started.waitForArrivals(1)
+        return try end()
+      }
       let recorder = RecordingObserver()
-      await composite.runObserved(by: recorder)
+      await composite(Child(late), Child(sibling)).runObserved(by: recorder)
       let ends = recorder.short.filter { $0.hasPrefix("late ended") }
       #expect(ends == ["late ended: cancelled, late: result 1"], "\(recorder.short)")
     }
